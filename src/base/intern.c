@@ -1,0 +1,151 @@
+#include "base/intern.h"
+
+#include "base/map.h"
+
+enum { CHUNK_UNITS = 1 << HILO_STORE_CHUNK_SHIFT };
+
+void hilo_store_init(hilo_store *store, hilo_arena *arena, const hilo_store *base) {
+  *store = (hilo_store){.arena = arena, .base = base, .next = 1, .base_end = 1};
+  if (!base) return;
+  /* Our chunks start at the next chunk boundary, so that one table serves both without a branch. */
+  store->cap_chunks = base->n_chunks + 8;
+  store->chunks = hilo_arena_resize_block(arena, NULL, store->cap_chunks * sizeof(char *));
+  memcpy(store->chunks, base->chunks, base->n_chunks * sizeof(char *));
+  store->n_chunks = base->n_chunks;
+  store->next = store->base_end = store->chunk_end = base->n_chunks << HILO_STORE_CHUNK_SHIFT;
+  if (!store->next) store->next = store->base_end = 1;
+}
+
+static bool same(const hilo_store *store, uint32_t handle, const void *p, size_t n) {
+  const hilo_store_record *r = hilo_store_get(store, handle);
+  return r->bytes == n && memcmp(r->data, p, n) == 0;
+}
+
+/* The slot that holds the record or, free, would. */
+static struct hilo_store_slot *find_slot(const hilo_store *store, const void *p, size_t n,
+                                         uint32_t hash) {
+  uint32_t i = hash & store->mask;
+  while (store->slots[i].handle) {
+    if (store->slots[i].hash == hash && same(store, store->slots[i].handle, p, n)) break;
+    i = (i + 1) & store->mask;
+  }
+  return &store->slots[i];
+}
+
+static uint32_t find(const hilo_store *store, const void *p, size_t n, uint32_t hash) {
+  for (; store; store = store->base) {
+    if (!store->slots) continue;
+    const uint32_t handle = find_slot(store, p, n, hash)->handle;
+    if (handle) return handle;
+  }
+  return 0;
+}
+
+static void rehash(hilo_store *store) {
+  const uint32_t n_old = store->slots ? store->mask + 1 : 0;
+  const uint64_t n_new = n_old ? (uint64_t)n_old * 2 : 64;
+  if (n_new > UINT32_MAX / 2) hilo_arena_out_of_memory(store->arena);
+  struct hilo_store_slot *old = store->slots;
+  store->slots = hilo_arena_resize_block(store->arena, NULL, n_new * sizeof(*old));
+  memset(store->slots, 0, n_new * sizeof(*old));
+  store->mask = (uint32_t)n_new - 1;
+  for (uint32_t i = 0; i < n_old; i++) {
+    if (!old[i].handle) continue;
+    uint32_t j = old[i].hash & store->mask;
+    while (store->slots[j].handle) j = (j + 1) & store->mask;
+    store->slots[j] = old[i];
+  }
+  if (old) hilo_arena_resize_block(store->arena, old, 0);
+}
+
+/* Start a chunk that holds at least `units`; a large record takes several table entries in a row.
+ */
+static void add_chunk(hilo_store *store, uint64_t units) {
+  const uint64_t n_entries = (units + CHUNK_UNITS - 1) >> HILO_STORE_CHUNK_SHIFT;
+  const uint64_t first = store->n_chunks;
+  if ((first + n_entries) << HILO_STORE_CHUNK_SHIFT > UINT32_MAX)
+    hilo_arena_out_of_memory(store->arena);
+  if (first + n_entries > store->cap_chunks) {
+    store->cap_chunks = (uint32_t)(first + n_entries + store->cap_chunks / 2 + 8);
+    store->chunks =
+        hilo_arena_resize_block(store->arena, store->chunks, store->cap_chunks * sizeof(char *));
+  }
+  char *data = hilo_arena_alloc_array(store->arena, n_entries, (size_t)CHUNK_UNITS * 8, 8);
+  for (uint64_t i = 0; i < n_entries; i++) store->chunks[first + i] = data + i * CHUNK_UNITS * 8;
+  store->n_chunks = (uint32_t)(first + n_entries);
+  store->next = (uint32_t)(first << HILO_STORE_CHUNK_SHIFT);
+  store->chunk_end = store->n_chunks << HILO_STORE_CHUNK_SHIFT;
+  if (store->next == 0) store->next = 1; /* handle 0 is "none" */
+}
+
+/* A new record; with p NULL the caller fills the data in. */
+static uint32_t append(hilo_store *store, const void *p, size_t n, uint32_t hash) {
+  if (n > UINT32_MAX) hilo_arena_out_of_memory(store->arena);
+  const uint64_t units = (sizeof(hilo_store_record) + n + 7) / 8;
+  if (!store->chunks || units > store->chunk_end - store->next)
+    add_chunk(store, units + (store->n_chunks == 0));
+  const uint32_t handle = store->next;
+  store->next += (uint32_t)units;
+  hilo_store_record *r =
+      (hilo_store_record *)(void *)(store->chunks[handle >> HILO_STORE_CHUNK_SHIFT] +
+                                    (size_t)(handle & (CHUNK_UNITS - 1)) * 8);
+  r->bytes = (uint32_t)n;
+  r->hash = hash;
+  if (p) memcpy(r->data, p, n);
+  store->n++;
+  return handle;
+}
+
+uint32_t hilo_store_put_hashed(hilo_store *store, const void *p, size_t n, uint64_t hash64) {
+  HILO_DCHECK(n > 0);
+  const uint32_t hash = (uint32_t)(hash64 ^ hash64 >> 32);
+  const uint32_t in_base = store->base ? find(store->base, p, n, hash) : 0;
+  if (in_base) return in_base;
+  if (!store->slots || (uint64_t)store->n * 4 >= ((uint64_t)store->mask + 1) * 3) rehash(store);
+  struct hilo_store_slot *slot = find_slot(store, p, n, hash);
+  if (!slot->handle) *slot = (struct hilo_store_slot){hash, append(store, p, n, hash)};
+  return slot->handle;
+}
+
+uint32_t hilo_store_put(hilo_store *store, const void *p, size_t n) {
+  return hilo_store_put_hashed(store, p, n, hilo_hash_bytes(p, n));
+}
+
+uint32_t hilo_store_find(const hilo_store *store, const void *p, size_t n) {
+  const uint64_t hash = hilo_hash_bytes(p, n);
+  return find(store, p, n, (uint32_t)(hash ^ hash >> 32));
+}
+
+size_t hilo_store_live_bytes(const hilo_store *store) {
+  const uint32_t own = store->n_chunks - (store->base ? store->base->n_chunks : 0);
+  return (size_t)own * CHUNK_UNITS * 8 + store->cap_chunks * sizeof(char *) +
+         (store->slots ? ((size_t)store->mask + 1) * sizeof(*store->slots) : 0);
+}
+
+hilo_string hilo_string_put(hilo_store *store, hilo_str s) {
+  if (s.n == 0) return HILO_STRING_EMPTY;
+  /* The NUL is part of the record; the hash is that of the bytes before it, so no copy is needed to
+   * look up. */
+  const uint64_t hash64 = hilo_hash_bytes(s.p, s.n);
+  const uint32_t hash = (uint32_t)(hash64 ^ hash64 >> 32);
+  for (const hilo_store *level = store; level; level = level->base) {
+    if (!level->slots) continue;
+    for (uint32_t i = hash & level->mask; level->slots[i].handle; i = (i + 1) & level->mask) {
+      if (level->slots[i].hash != hash) continue;
+      const hilo_store_record *r = hilo_store_get(level, level->slots[i].handle);
+      if (r->bytes == s.n + 1 && memcmp(r->data, s.p, s.n) == 0)
+        return (hilo_string){level->slots[i].handle};
+    }
+  }
+  const size_t n = s.n + 1;
+  if (!store->slots || (uint64_t)store->n * 4 >= ((uint64_t)store->mask + 1) * 3) rehash(store);
+  if (n > UINT32_MAX) hilo_arena_out_of_memory(store->arena);
+  const uint32_t handle = append(store, NULL, n, hash);
+  char *data = (char *)(uintptr_t)hilo_store_get(store, handle)->data;
+  memcpy(data, s.p, s.n);
+  data[s.n] = 0;
+  uint32_t i = hash & store->mask;
+  while (store->slots[i].handle) i = (i + 1) & store->mask;
+  store->slots[i] = (struct hilo_store_slot){hash, handle};
+  return (hilo_string){handle};
+}

@@ -1,0 +1,71 @@
+/* Content-addressed stores: equal bytes, equal 32-bit handle.
+ *
+ * A record is a run of bytes that is copied in once and never moves or changes. Its handle is its
+ * offset in units of 8 bytes, so it maps to an address through a table of chunks and stays below 32
+ * bits for 32 GiB of records. Handle 0 is reserved for "none". A store can stand on a frozen
+ * `base`: handles of the base are valid in it too, equal records are found there first, and nothing
+ * is ever written to it, so threads may share it. */
+#ifndef HILO_BASE_INTERN_H
+#define HILO_BASE_INTERN_H
+
+#include "base/str.h"
+
+typedef struct hilo_store {
+  char **chunks; /* chunk i holds handles from i << HILO_STORE_CHUNK_SHIFT */
+  uint32_t n_chunks, cap_chunks;
+  uint32_t next; /* the next free handle */
+  uint32_t chunk_end;
+  uint32_t base_end; /* handles below belong to the base */
+  uint32_t n;        /* records of our own */
+  uint32_t mask;
+  struct hilo_store_slot {
+    uint32_t hash, handle;
+  } * slots;
+  const struct hilo_store *base;
+  hilo_arena *arena;
+} hilo_store;
+
+enum { HILO_STORE_CHUNK_SHIFT = 9 }; /* 4 KiB chunks: small modules stay small */
+
+void hilo_store_init(hilo_store *store, hilo_arena *arena, const hilo_store *base);
+/* The handle of these bytes (n > 0), copied in if new. The record starts at an 8-byte boundary. */
+uint32_t hilo_store_put(hilo_store *store, const void *p, size_t n);
+/* The same with the hash of the content already known (any function, used consistently in this
+ * store). */
+uint32_t hilo_store_put_hashed(hilo_store *store, const void *p, size_t n, uint64_t hash);
+/* The handle if the bytes are there, else 0. */
+uint32_t hilo_store_find(const hilo_store *store, const void *p, size_t n);
+
+/* Every record is led by its size. */
+typedef struct {
+  uint32_t bytes;
+  uint32_t hash;
+  char data[];
+} hilo_store_record;
+
+static inline const hilo_store_record *hilo_store_get(const hilo_store *store, uint32_t handle) {
+  HILO_DCHECK(handle && handle < store->next);
+  return (const hilo_store_record *)(const void *)(store->chunks[handle >> HILO_STORE_CHUNK_SHIFT] +
+                                                   (size_t)(handle &
+                                                            ((1u << HILO_STORE_CHUNK_SHIFT) - 1)) *
+                                                       8);
+}
+static inline const void *hilo_store_data(const hilo_store *store, uint32_t handle) {
+  return hilo_store_get(store, handle)->data;
+}
+/* Bytes of memory that the store itself occupies (the base's not counted). */
+size_t hilo_store_live_bytes(const hilo_store *store);
+
+/* Strings: handle 0 is the empty string. A NUL stands behind the bytes. */
+typedef struct {
+  uint32_t ix;
+} hilo_string;
+#define HILO_STRING_EMPTY ((hilo_string){0})
+hilo_string hilo_string_put(hilo_store *store, hilo_str s);
+static inline hilo_str hilo_string_get(const hilo_store *store, hilo_string s) {
+  if (!s.ix) return HILO_STR("");
+  const hilo_store_record *r = hilo_store_get(store, s.ix);
+  return (hilo_str){r->data, r->bytes - 1};
+}
+
+#endif

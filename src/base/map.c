@@ -1,0 +1,52 @@
+#include "base/map.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+uint64_t hilo_hash_bytes(const void *p, size_t n) { return XXH3_64bits(p, n); }
+
+static struct hilo_map_slot *find(const hilo_map *map, uint64_t key) {
+  uint32_t i = (uint32_t)hilo_hash_u64(key) & map->mask;
+  while (map->slots[i].used && map->slots[i].key != key) i = (i + 1) & map->mask;
+  return &map->slots[i];
+}
+
+static void rehash(hilo_map *map, uint64_t n_slots) {
+  if (n_slots > UINT32_MAX) hilo_arena_out_of_memory(map->arena);
+  const hilo_map old = *map;
+  map->slots = hilo_arena_resize_block(map->arena, NULL, n_slots * sizeof(*map->slots));
+  memset(map->slots, 0, n_slots * sizeof(*map->slots));
+  map->mask = (uint32_t)n_slots - 1;
+  for (uint64_t i = 0; old.slots && i <= old.mask; i++)
+    if (old.slots[i].used) *find(map, old.slots[i].key) = old.slots[i];
+  if (old.slots) hilo_arena_resize_block(map->arena, old.slots, 0);
+}
+
+void hilo_map_reserve(hilo_map *map, uint32_t n) {
+  uint64_t n_slots = 16;
+  while (n_slots / 3 * 2 < n) n_slots *= 2;
+  if (!map->slots || n_slots > (uint64_t)map->mask + 1) rehash(map, n_slots);
+}
+
+uint32_t hilo_map_get(const hilo_map *map, uint64_t key, uint32_t otherwise) {
+  if (!map->slots) return otherwise;
+  const struct hilo_map_slot *slot = find(map, key);
+  return slot->used ? slot->value : otherwise;
+}
+
+uint32_t *hilo_map_at(hilo_map *map, uint64_t key, bool *inserted) {
+  if (!map->slots || (uint64_t)map->n * 3 >= ((uint64_t)map->mask + 1) * 2)
+    rehash(map, map->slots ? ((uint64_t)map->mask + 1) * 2 : 16);
+  struct hilo_map_slot *slot = find(map, key);
+  *inserted = !slot->used;
+  if (*inserted) {
+    *slot = (struct hilo_map_slot){.key = key, .used = 1};
+    map->n++;
+  }
+  return &slot->value;
+}
+
+void hilo_map_free(hilo_map *map) {
+  if (map->slots) hilo_arena_resize_block(map->arena, map->slots, 0);
+  *map = hilo_map_make(map->arena);
+}

@@ -24,6 +24,10 @@ target_compile_options(hilo_flags INTERFACE
   -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wformat=2 -Wconversion -Wimplicit-fallthrough
   -Wno-sign-conversion>
   -fno-omit-frame-pointer)
+# With LTO the objects hold plain code too, for the programs that are linked without it (tests/CMakeLists.txt).
+if(CMAKE_INTERPROCEDURAL_OPTIMIZATION AND CMAKE_C_COMPILER_ID STREQUAL GNU)
+  target_compile_options(hilo_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-ffat-lto-objects>)
+endif()
 if(HILO_SANITIZE)
   target_compile_options(hilo_flags INTERFACE -fsanitize=${HILO_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(hilo_flags INTERFACE -fsanitize=${HILO_SANITIZE})

@@ -1,3 +1,11 @@
+/* Arenas: see arena.h. A chunk is a list node with the memory behind it. Small requests are bumped
+ * from the newest chunk; a request larger than the next chunk would be gets an allocation of its
+ * own in a list apart, so that the rest of the newest chunk stays in use. Blocks are doubly linked,
+ * since they leave in any order. Cost: one addition and two compares for a small request.
+ *
+ * Invariants: reserved_bytes is the sum over the three lists; cur and end lie in the newest chunk,
+ * or are NULL when there is none; under AddressSanitizer everything between cur and end is
+ * poisoned. */
 #include "base/arena.h"
 
 #include <stdio.h>
@@ -66,49 +74,70 @@ static bool within_limit(const hilo_arena *arena, size_t more_bytes) {
                                  arena->reserved_bytes <= arena->limit_bytes - more_bytes);
 }
 
-void *hilo_arena_alloc_slow(hilo_arena *arena, size_t bytes, size_t align) {
-  size_t need;
-  if (__builtin_add_overflow(bytes, sizeof(hilo_arena_chunk) + align, &need))
-    hilo_arena_out_of_memory(arena);
-  const size_t chunk_bytes = need > arena->next_bytes ? need : arena->next_bytes;
+static hilo_arena_chunk *acquire_chunk(hilo_arena *arena, size_t chunk_bytes) {
   hilo_arena_chunk *chunk = within_limit(arena, chunk_bytes)
                                 ? arena->allocator->acquire(arena->allocator->ctx, chunk_bytes)
                                 : NULL;
   if (!chunk) hilo_arena_out_of_memory(arena);
   chunk->bytes = chunk_bytes;
+  account(arena, chunk_bytes);
+  return chunk;
+}
+
+/* Bump from the start of the newest chunk. */
+static void use_newest_chunk(hilo_arena *arena) {
+  arena->cur = arena->chunks->data;
+  arena->end = (char *)arena->chunks + arena->chunks->bytes;
+  HILO_POISON(arena->cur, (size_t)(arena->end - arena->cur));
+}
+
+void *hilo_arena_alloc_slow(hilo_arena *arena, size_t bytes, size_t align) {
+  size_t need;
+  if (__builtin_add_overflow(bytes, sizeof(hilo_arena_chunk) + align, &need))
+    hilo_arena_out_of_memory(arena);
+  const bool is_large = need > arena->next_bytes;
+  hilo_arena_chunk *chunk = acquire_chunk(arena, is_large ? need : arena->next_bytes);
+  if (arena->next_bytes < MAX_CHUNK_BYTES) arena->next_bytes *= 2;
+  if (is_large) {
+    chunk->next = arena->large;
+    arena->large = chunk;
+    return (void *)(((uintptr_t)chunk->data + (align - 1)) & ~(uintptr_t)(align - 1));
+  }
   chunk->next = arena->chunks;
   arena->chunks = chunk;
-  account(arena, chunk_bytes);
-  if (arena->next_bytes < MAX_CHUNK_BYTES) arena->next_bytes *= 2;
-  arena->cur = chunk->data;
-  arena->end = (char *)chunk + chunk_bytes;
+  use_newest_chunk(arena);
   return hilo_arena_alloc(arena, bytes, align);
 }
 
-static void release_list(hilo_arena *arena, hilo_arena_chunk *chunk) {
-  while (chunk) {
+/* Release the chunks of a list up to, not including, `last`. */
+static void release_until(hilo_arena *arena, hilo_arena_chunk *chunk,
+                          const hilo_arena_chunk *last) {
+  while (chunk != last) {
+    HILO_CHECK(chunk); /* a mark of another arena, or one that was reset since */
     hilo_arena_chunk *next = chunk->next;
     const size_t bytes = chunk->bytes;
     arena->reserved_bytes -= bytes;
+    HILO_UNPOISON(chunk, bytes);
     arena->allocator->release(arena->allocator->ctx, chunk, bytes);
     chunk = next;
   }
 }
 
 void hilo_arena_reset(hilo_arena *arena) {
-  release_list(arena, arena->blocks);
-  arena->blocks = NULL;
+  release_until(arena, arena->blocks, NULL);
+  release_until(arena, arena->large, NULL);
+  arena->blocks = arena->large = NULL;
   if (!arena->chunks) return;
-  release_list(arena, arena->chunks->next);
+  release_until(arena, arena->chunks->next, NULL);
   arena->chunks->next = NULL;
-  arena->cur = arena->chunks->data;
-  arena->end = (char *)arena->chunks + arena->chunks->bytes;
+  use_newest_chunk(arena);
 }
 
 void hilo_arena_deinit(hilo_arena *arena) {
-  release_list(arena, arena->blocks);
-  release_list(arena, arena->chunks);
-  arena->blocks = arena->chunks = NULL;
+  release_until(arena, arena->blocks, NULL);
+  release_until(arena, arena->large, NULL);
+  release_until(arena, arena->chunks, NULL);
+  arena->blocks = arena->large = arena->chunks = NULL;
   arena->cur = arena->end = NULL;
 }
 
@@ -158,22 +187,21 @@ void *hilo_arena_resize_block(hilo_arena *arena, void *old, size_t new_bytes) {
 }
 
 hilo_arena_mark hilo_arena_get_mark(const hilo_arena *arena) {
-  return (hilo_arena_mark){arena->chunks, arena->cur};
+  return (hilo_arena_mark){arena->chunks, arena->large, arena->cur};
 }
 
 void hilo_arena_rewind(hilo_arena *arena, hilo_arena_mark mark) {
-  while (arena->chunks != mark.chunk) {
-    hilo_arena_chunk *chunk = arena->chunks;
-    if (!chunk->next && !mark.chunk) { /* the first chunk of all stays for the next use */
-      arena->cur = chunk->data;
-      arena->end = (char *)chunk + chunk->bytes;
-      return;
-    }
-    arena->chunks = chunk->next;
-    chunk->next = NULL;
-    release_list(arena, chunk);
+  release_until(arena, arena->large, mark.large);
+  arena->large = mark.large;
+  if (!arena->chunks) return;
+  hilo_arena_chunk *keep = mark.chunk;
+  if (!keep) /* marked when empty: the oldest chunk stays for the next use */
+    for (keep = arena->chunks; keep->next;) keep = keep->next;
+  release_until(arena, arena->chunks, keep);
+  arena->chunks = keep;
+  use_newest_chunk(arena);
+  if (mark.chunk) {
+    HILO_UNPOISON(arena->cur, (size_t)(mark.cur - arena->cur));
+    arena->cur = mark.cur;
   }
-  if (!mark.chunk) return;
-  arena->cur = mark.cur;
-  arena->end = (char *)mark.chunk + mark.chunk->bytes;
 }

@@ -13,6 +13,24 @@
 #include <setjmp.h>
 #include <string.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define HILO_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HILO_ASAN 1
+#endif
+#endif
+#ifdef HILO_ASAN
+#include <sanitizer/asan_interface.h>
+/* Bytes between two allocations that nobody may touch, so that AddressSanitizer sees an overrun. */
+enum { HILO_ARENA_RED_ZONE = 16 };
+#define HILO_POISON(p, bytes) __asan_poison_memory_region((p), (bytes))
+#define HILO_UNPOISON(p, bytes) __asan_unpoison_memory_region((p), (bytes))
+#else
+#define HILO_POISON(p, bytes) ((void)0)
+#define HILO_UNPOISON(p, bytes) ((void)0)
+#endif
+
 /* Where chunks come from. Tests pass one that fails on purpose. All functions may return NULL but
  * `release`. */
 typedef struct hilo_allocator {
@@ -30,6 +48,8 @@ typedef struct hilo_arena_chunk hilo_arena_chunk;
 typedef struct hilo_arena {
   char *cur, *end;          /* free part of the newest chunk */
   hilo_arena_chunk *chunks; /* newest first */
+  hilo_arena_chunk
+      *large; /* one allocation each, newest first: no rest of a chunk is lost for them */
   hilo_arena_chunk *blocks; /* resizable blocks */
   const hilo_allocator *allocator;
   jmp_buf *oom;          /* where to unwind; NULL: the process ends with a message */
@@ -50,8 +70,13 @@ HILO_NORETURN void hilo_arena_out_of_memory(hilo_arena *arena);
 /* `bytes` of uninitialised memory. `align` is a power of two up to 64. */
 static inline void *hilo_arena_alloc(hilo_arena *arena, size_t bytes, size_t align) {
   char *p = (char *)(((uintptr_t)arena->cur + (align - 1)) & ~(uintptr_t)(align - 1));
-  if (HILO_LIKELY(p <= arena->end && bytes <= (size_t)(arena->end - p) && arena->cur)) {
+  if (HILO_LIKELY(arena->cur && p <= arena->end && bytes <= (size_t)(arena->end - p))) {
     arena->cur = p + bytes;
+#ifdef HILO_ASAN
+    HILO_UNPOISON(p, bytes);
+    arena->cur = arena->end - arena->cur > HILO_ARENA_RED_ZONE ? arena->cur + HILO_ARENA_RED_ZONE
+                                                               : arena->end;
+#endif
     return p;
   }
   return hilo_arena_alloc_slow(arena, bytes, align);
@@ -77,7 +102,7 @@ void *hilo_arena_resize_block(hilo_arena *arena, void *old, size_t new_bytes);
 /* Scratch in stack order: everything bumped since the mark is given back. Blocks are not touched.
  */
 typedef struct {
-  hilo_arena_chunk *chunk;
+  hilo_arena_chunk *chunk, *large;
   char *cur;
 } hilo_arena_mark;
 hilo_arena_mark hilo_arena_get_mark(const hilo_arena *arena);

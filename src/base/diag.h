@@ -64,7 +64,7 @@ hilo_diags hilo_diags_make(hilo_arena *arena);
 hilo_status hilo_diag_add(hilo_diags *diags, hilo_diag_code code, const hilo_place *at,
                           const char *fmt, ...) HILO_PRINTF(4, 5);
 hilo_status hilo_diag_vadd(hilo_diags *diags, hilo_diag_code code, const hilo_place *at,
-                           const char *fmt, va_list args);
+                           const char *fmt, va_list args) HILO_PRINTF(4, 0);
 /* A context line for the diagnostic added last (ignored if that one was only counted). */
 void hilo_diag_note(hilo_diags *diags, const char *fmt, ...) HILO_PRINTF(2, 3);
 /* The line of `text` that holds `offset`, and a caret below it, as notes of the last diagnostic.

@@ -10,7 +10,7 @@ void hilo_store_init(hilo_store *store, hilo_arena *arena, const hilo_store *bas
   /* Our chunks start at the next chunk boundary, so that one table serves both without a branch. */
   store->cap_chunks = base->n_chunks + 8;
   store->chunks = hilo_arena_resize_block(arena, NULL, store->cap_chunks * sizeof(char *));
-  memcpy(store->chunks, base->chunks, base->n_chunks * sizeof(char *));
+  if (base->n_chunks) memcpy(store->chunks, base->chunks, base->n_chunks * sizeof(char *));
   store->n_chunks = base->n_chunks;
   store->next = store->base_end = store->chunk_end = base->n_chunks << HILO_STORE_CHUNK_SHIFT;
   if (!store->next) store->next = store->base_end = 1;
@@ -133,7 +133,7 @@ hilo_string hilo_string_put(hilo_store *store, hilo_str s) {
     for (uint32_t i = hash & level->mask; level->slots[i].handle; i = (i + 1) & level->mask) {
       if (level->slots[i].hash != hash) continue;
       const hilo_store_record *r = hilo_store_get(level, level->slots[i].handle);
-      if (r->bytes == s.n + 1 && memcmp(r->data, s.p, s.n) == 0)
+      if (r->bytes == s.n + 1 && memcmp(r->data, s.p, s.n) == 0 && r->data[s.n] == 0)
         return (hilo_string){level->slots[i].handle};
     }
   }

@@ -35,14 +35,16 @@ uint32_t hilo_map_get(const hilo_map *map, uint64_t key, uint32_t otherwise) {
 }
 
 uint32_t *hilo_map_at(hilo_map *map, uint64_t key, bool *inserted) {
-  if (!map->slots || (uint64_t)map->n * 3 >= ((uint64_t)map->mask + 1) * 2)
-    rehash(map, map->slots ? ((uint64_t)map->mask + 1) * 2 : 16);
+  if (!map->slots) rehash(map, 16);
   struct hilo_map_slot *slot = find(map, key);
   *inserted = !slot->used;
-  if (*inserted) {
-    *slot = (struct hilo_map_slot){.key = key, .used = 1};
-    map->n++;
+  if (!*inserted) return &slot->value;
+  if ((uint64_t)map->n * 3 >= ((uint64_t)map->mask + 1) * 2) {
+    rehash(map, ((uint64_t)map->mask + 1) * 2);
+    slot = find(map, key);
   }
+  *slot = (struct hilo_map_slot){.key = key, .used = 1};
+  map->n++;
   return &slot->value;
 }
 

@@ -66,7 +66,7 @@ static size_t edit_distance(hilo_str a, hilo_str b) {
 hilo_str hilo_str_nearest(hilo_str word, const hilo_str *candidates, size_t n) {
   hilo_str best = {0};
   if (word.n == 0 || word.n > MAX_WORD) return best;
-  size_t best_distance = word.n / 3 + 2;
+  size_t best_distance = word.n / 3 + 2 < word.n ? word.n / 3 + 2 : word.n;
   for (size_t i = 0; i < n; i++) {
     if (candidates[i].n > MAX_WORD) continue;
     const size_t distance = edit_distance(word, candidates[i]);
@@ -110,7 +110,7 @@ void hilo_sb_vprintf(hilo_sb *sb, const char *fmt, va_list args) {
   va_copy(again, args);
   char *to = hilo_sb_reserve(sb, 128);
   const int n = vsnprintf(to, sb->cap - sb->n, fmt, args);
-  HILO_CHECK(n >= 0);
+  if (n < 0) hilo_arena_out_of_memory(sb->arena); /* more than INT_MAX bytes */
   if ((size_t)n >= sb->cap - sb->n)
     vsnprintf(hilo_sb_reserve(sb, (size_t)n + 1), (size_t)n + 1, fmt, again);
   va_end(again);

@@ -13,8 +13,9 @@ typedef struct {
 } hilo_str;
 
 #define HILO_STR(literal) ((hilo_str){(literal), sizeof(literal) - 1})
-/* For printf: `"%.*s", HILO_FMT(s)`. */
-#define HILO_FMT(s) (int)((s).n), (s).p
+/* For printf: `"%.*s", HILO_FMT(s)`. For names and messages: text beyond 256 MiB is cut, since the
+ * precision is an int. Unbounded text goes through hilo_sb_str. */
+#define HILO_FMT(s) (int)((s).n < (1u << 28) ? (s).n : (1u << 28)), (s).p
 
 static inline hilo_str hilo_str_of(const char *terminated) {
   return (hilo_str){terminated, strlen(terminated)};
@@ -41,8 +42,8 @@ hilo_str hilo_str_copy(hilo_arena *arena, hilo_str s);
 /* Decimal integers, the whole slice; false on anything else or overflow. */
 bool hilo_str_parse_i64(hilo_str s, int64_t *out);
 bool hilo_str_parse_u64(hilo_str s, uint64_t *out);
-/* The candidate of least edit distance to `word`, at most a third of its length away; else none (p
- * NULL). */
+/* The candidate of least edit distance to `word` (the first of several), at most a third of its
+ * length plus one away and never wholly different; else none (p NULL). */
 hilo_str hilo_str_nearest(hilo_str word, const hilo_str *candidates, size_t n);
 
 /* The string builder: a growing buffer in an arena block. */
@@ -76,7 +77,7 @@ static inline void hilo_sb_cat(hilo_sb *sb, const char *terminated) {
 void hilo_sb_u64(hilo_sb *sb, uint64_t v); /* decimal */
 void hilo_sb_i64(hilo_sb *sb, int64_t v);
 void hilo_sb_printf(hilo_sb *sb, const char *fmt, ...) HILO_PRINTF(2, 3);
-void hilo_sb_vprintf(hilo_sb *sb, const char *fmt, va_list args);
+void hilo_sb_vprintf(hilo_sb *sb, const char *fmt, va_list args) HILO_PRINTF(2, 0);
 /* The text so far, NUL behind it. Valid until the next append. */
 const char *hilo_sb_cstr(hilo_sb *sb);
 static inline hilo_str hilo_sb_view(const hilo_sb *sb) { return (hilo_str){sb->p, sb->n}; }

@@ -9,6 +9,7 @@ void *hilo_vec_grow(hilo_arena *arena, void *v, size_t size, uint32_t n, uint32_
   size_t bytes;
   if (want > UINT32_MAX || __builtin_mul_overflow((size_t)want, size, &bytes))
     hilo_arena_out_of_memory(arena);
+  v = hilo_arena_resize_block(arena, v, bytes); /* may unwind: *cap stays true until it is done */
   *cap = (uint32_t)want;
-  return hilo_arena_resize_block(arena, v, bytes);
+  return v;
 }

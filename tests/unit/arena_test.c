@@ -1,0 +1,263 @@
+#include "base/vec.h"
+#include "test_support.h"
+
+static bool is_aligned(const void *p, size_t align) { return ((uintptr_t)p & (align - 1)) == 0; }
+
+static void test_alignment(void **state) {
+  (void)state;
+  hilo_arena arena;
+  hilo_arena_init(&arena, NULL, NULL);
+  for (size_t round = 0; round < 2000; round++) {
+    for (size_t align = 1; align <= 64; align *= 2) {
+      char *p = hilo_arena_alloc(&arena, round % 70, align);
+      assert_non_null(p);
+      assert_true(is_aligned(p, align));
+      memset(p, 0xaa, round % 70);
+    }
+  }
+  hilo_arena_deinit(&arena);
+}
+
+/* Every byte handed out keeps its value whatever is taken afterwards. */
+static void test_no_overlap(void **state) {
+  (void)state;
+  enum { N = 4000 };
+  static unsigned char *places[N];
+  static size_t sizes[N];
+  hilo_arena arena;
+  hilo_arena_init(&arena, NULL, NULL);
+  uint32_t seed = 7;
+  for (size_t i = 0; i < N; i++) {
+    seed = seed * 1664525 + 1013904223;
+    sizes[i] = i % 50 == 49 ? 20000 + seed % 100000 : seed >> 24;
+    places[i] = hilo_arena_alloc(&arena, sizes[i], 1u << (seed >> 8) % 7);
+    memset(places[i], (int)(i & 0xff), sizes[i]);
+  }
+  for (size_t i = 0; i < N; i++)
+    for (size_t j = 0; j < sizes[i]; j++) assert_int_equal(places[i][j], i & 0xff);
+  hilo_arena_deinit(&arena);
+}
+
+static void test_large_requests_leave_the_chunk(void **state) {
+  (void)state;
+  hilo_arena arena;
+  hilo_arena_init(&arena, NULL, NULL);
+  char *before = hilo_arena_alloc(&arena, 1, 1);
+  char *large = hilo_arena_alloc(&arena, 3 << 20, 64);
+  memset(large, 1, 3 << 20);
+  char *after = hilo_arena_alloc(&arena, 1, 1);
+  assert_true(after > before && after - before <= 64);
+  hilo_arena_deinit(&arena);
+}
+
+static void test_reset(void **state) {
+  (void)state;
+  test_allocator a;
+  test_allocator_init(&a, UINT64_MAX);
+  hilo_arena arena;
+  hilo_arena_init(&arena, &a.allocator, NULL);
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < 1000; i++) memset(hilo_arena_alloc(&arena, 1000, 8), 1, 1000);
+    memset(hilo_arena_alloc(&arena, 5 << 20, 8), 1, 5 << 20);
+    memset(hilo_arena_resize_block(&arena, NULL, 100), 1, 100);
+    assert_int_equal(arena.reserved_bytes, a.live_bytes);
+    hilo_arena_reset(&arena);
+    assert_int_equal(a.n_live, 1);
+    assert_int_equal(arena.reserved_bytes, a.live_bytes);
+    assert_true(arena.peak_bytes > (5 << 20) + 900000);
+  }
+  hilo_arena_deinit(&arena);
+  assert_int_equal(a.n_live, 0);
+  assert_int_equal(arena.reserved_bytes, 0);
+  hilo_arena_reset(&arena); /* an empty arena has nothing to drop */
+  hilo_arena_deinit(&arena);
+}
+
+static void test_blocks(void **state) {
+  (void)state;
+  test_allocator a;
+  test_allocator_init(&a, UINT64_MAX);
+  hilo_arena arena;
+  hilo_arena_init(&arena, &a.allocator, NULL);
+  enum { N = 9 };
+  unsigned char *blocks[N] = {0};
+  size_t sizes[N] = {0};
+  uint32_t seed = 1;
+  for (int round = 0; round < 2000; round++) {
+    seed = seed * 1664525 + 1013904223;
+    const size_t i = (seed >> 16) % N, bytes = (seed >> 20) % 5 ? (seed >> 8) % 900 : 0;
+    blocks[i] = hilo_arena_resize_block(&arena, blocks[i], bytes);
+    assert_true((blocks[i] == NULL) == (bytes == 0));
+    assert_true(is_aligned(blocks[i], 16));
+    const size_t kept = bytes < sizes[i] ? bytes : sizes[i];
+    for (size_t j = 0; j < kept; j++) assert_int_equal(blocks[i][j], i);
+    if (bytes) memset(blocks[i], (int)i, bytes);
+    sizes[i] = bytes;
+    assert_int_equal(arena.reserved_bytes, a.live_bytes);
+  }
+  hilo_arena_deinit(&arena);
+  assert_int_equal(a.n_live, 0);
+}
+
+static void test_marks(void **state) {
+  (void)state;
+  test_allocator a;
+  test_allocator_init(&a, UINT64_MAX);
+  hilo_arena arena;
+  hilo_arena_init(&arena, &a.allocator, NULL);
+  const hilo_arena_mark empty = hilo_arena_get_mark(&arena);
+  char *kept = hilo_arena_alloc(&arena, 100, 1);
+  memset(kept, 9, 100);
+  char *block = hilo_arena_resize_block(&arena, NULL, 10);
+  memset(block, 7, 10);
+  const hilo_arena_mark mark = hilo_arena_get_mark(&arena);
+  const size_t live = a.live_bytes;
+  for (int round = 0; round < 3; round++) {
+    char *first = hilo_arena_alloc(&arena, 10, 1);
+    assert_true(first > kept && first - kept <= 100 + 64); /* the place is used again */
+    for (int i = 0; i < 300; i++) memset(hilo_arena_alloc(&arena, 5000, 8), 1, 5000);
+    memset(hilo_arena_alloc(&arena, 4 << 20, 8), 1, 4 << 20);
+    hilo_arena_rewind(&arena, mark);
+    assert_int_equal(a.live_bytes, live);
+  }
+  for (int i = 0; i < 100; i++) assert_int_equal(kept[i], 9);
+  for (int i = 0; i < 10; i++) assert_int_equal(block[i], 7);
+  for (int i = 0; i < 300; i++) memset(hilo_arena_alloc(&arena, 5000, 8), 1, 5000);
+  hilo_arena_rewind(&arena, empty); /* the oldest chunk and the block stay */
+  assert_int_equal(a.n_live, 2);
+  hilo_arena_deinit(&arena);
+  assert_int_equal(a.n_live, 0);
+}
+
+static void test_limit(void **state) {
+  (void)state;
+  jmp_buf oom;
+  hilo_arena arena;
+  hilo_arena_init(&arena, NULL, &oom);
+  arena.limit_bytes = 1 << 20;
+  volatile size_t taken = 0;
+  if (!setjmp(oom)) {
+    for (;;) {
+      hilo_arena_alloc(&arena, 1000, 1);
+      taken += 1000;
+    }
+  }
+  assert_true(taken > 400000 && taken <= 1 << 20);
+  assert_true(arena.reserved_bytes <= arena.limit_bytes);
+  volatile bool unwound = true;
+  if (!setjmp(oom)) {
+    hilo_arena_resize_block(&arena, NULL, 2 << 20);
+    unwound = false;
+  }
+  assert_true(unwound);
+  hilo_arena_deinit(&arena);
+}
+
+static void test_sizes_that_overflow(void **state) {
+  (void)state;
+  jmp_buf oom;
+  hilo_arena arena;
+  hilo_arena_init(&arena, NULL, &oom);
+  volatile int n_unwound = 0;
+  for (volatile int i = 0; i < 5; i++) {
+    if (setjmp(oom)) {
+      n_unwound++;
+      continue;
+    }
+    hilo_vec(uint64_t) vec = {.n = UINT32_MAX, .cap = UINT32_MAX};
+    if (i == 0) hilo_arena_alloc(&arena, SIZE_MAX, 64);
+    if (i == 1) hilo_arena_alloc(&arena, SIZE_MAX - 32, 1);
+    if (i == 2) HILO_NEW_ARRAY(&arena, uint64_t, SIZE_MAX / 4);
+    if (i == 3) hilo_arena_resize_block(&arena, NULL, SIZE_MAX);
+    if (i == 4) HILO_RESERVE(&arena, &vec, 1);
+  }
+  assert_int_equal(n_unwound, 5);
+  hilo_arena_deinit(&arena);
+}
+
+static void use_everything(hilo_arena *arena) {
+  hilo_vec(uint32_t) vec = {0};
+  char *block = NULL;
+  for (uint32_t i = 0; i < 60; i++) {
+    memset(hilo_arena_alloc(arena, 3000, 8), 1, 3000);
+    HILO_PUSH(arena, &vec, i);
+    block = hilo_arena_resize_block(arena, block, 50 + i);
+  }
+  hilo_arena_alloc(arena, 1 << 20, 8);
+}
+
+/* Fail at the first request, the second, ...: each time the arena unwinds and gives everything
+ * back. */
+static void test_failure_at_every_request(void **state) {
+  (void)state;
+  for (volatile uint64_t fail_after = 0;; fail_after++) {
+    test_allocator a;
+    test_allocator_init(&a, fail_after);
+    jmp_buf oom;
+    hilo_arena arena;
+    hilo_arena_init(&arena, &a.allocator, &oom);
+    volatile bool done = false;
+    if (!setjmp(oom)) {
+      use_everything(&arena);
+      done = true;
+    }
+    assert_int_equal(arena.reserved_bytes, a.live_bytes);
+    hilo_arena_deinit(&arena);
+    assert_int_equal(a.n_live, 0);
+    if (done) break;
+    assert_true(fail_after < 200);
+  }
+}
+
+static void test_vec(void **state) {
+  (void)state;
+  hilo_arena arena;
+  hilo_arena_init(&arena, NULL, NULL);
+  hilo_vec(uint32_t) vec = {0};
+  for (uint32_t i = 0; i < 100000; i++) HILO_PUSH(&arena, &vec, i * 3);
+  assert_int_equal(vec.n, 100000);
+  for (uint32_t i = 100000; i-- > 0;) assert_int_equal(HILO_POP(&vec), i * 3);
+  HILO_RESERVE(&arena, &vec, 250000);
+  assert_true(vec.cap >= 250000);
+  uint32_t *const place = vec.v;
+  for (uint32_t i = 0; i < 250000; i++) HILO_PUSH(&arena, &vec, i);
+  assert_ptr_equal(vec.v, place);
+  HILO_VEC_FREE(&arena, &vec);
+  assert_int_equal(arena.reserved_bytes, 0);
+  HILO_VEC_FREE(&arena, &vec);
+  hilo_arena_deinit(&arena);
+}
+
+static void test_bitset(void **state) {
+  (void)state;
+  hilo_arena arena;
+  hilo_arena_init(&arena, NULL, NULL);
+  for (uint32_t n = 0; n < 200; n++) {
+    uint64_t *bits = hilo_bitset_create(&arena, n);
+    for (uint32_t i = 0; i < n; i++) assert_false(hilo_bitset_get(bits, i));
+    for (uint32_t i = 0; i < n; i += 3) assert_true(hilo_bitset_insert(bits, i));
+    for (uint32_t i = 0; i < n; i += 3) assert_false(hilo_bitset_insert(bits, i));
+    for (uint32_t i = 0; i < n; i += 6) hilo_bitset_clear(bits, i);
+    for (uint32_t i = 1; i < n; i += 6) hilo_bitset_set(bits, i);
+    for (uint32_t i = 0; i < n; i++)
+      assert_int_equal(hilo_bitset_get(bits, i), i % 6 == 3 || i % 6 == 1);
+  }
+  hilo_arena_deinit(&arena);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_alignment),
+      cmocka_unit_test(test_no_overlap),
+      cmocka_unit_test(test_large_requests_leave_the_chunk),
+      cmocka_unit_test(test_reset),
+      cmocka_unit_test(test_blocks),
+      cmocka_unit_test(test_marks),
+      cmocka_unit_test(test_limit),
+      cmocka_unit_test(test_sizes_that_overflow),
+      cmocka_unit_test(test_failure_at_every_request),
+      cmocka_unit_test(test_vec),
+      cmocka_unit_test(test_bitset),
+  };
+  return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
+}

@@ -16,26 +16,31 @@ void hilo_store_init(hilo_store *store, hilo_arena *arena, const hilo_store *bas
   if (!store->next) store->next = store->base_end = 1;
 }
 
-static bool same(const hilo_store *store, uint32_t handle, const void *p, size_t n) {
-  const hilo_store_record *r = hilo_store_get(store, handle);
-  return r->bytes == n && memcmp(r->data, p, n) == 0;
+typedef struct {
+  const void *p;
+  uint32_t bytes, tag, hash;
+} content;
+
+static content make_content(const hilo_store *store, uint32_t tag, const void *p, size_t n) {
+  if (n > UINT32_MAX) hilo_arena_out_of_memory(store->arena);
+  const uint64_t hash = hilo_hash_combine(hilo_hash_bytes(p, n), tag);
+  return (content){p, (uint32_t)n, tag, (uint32_t)(hash ^ hash >> 32)};
 }
 
-/* The slot that holds the record or, free, would. */
-static struct hilo_store_slot *find_slot(const hilo_store *store, const void *p, size_t n,
-                                         uint32_t hash) {
-  uint32_t i = hash & store->mask;
-  while (store->slots[i].handle) {
-    if (store->slots[i].hash == hash && same(store, store->slots[i].handle, p, n)) break;
-    i = (i + 1) & store->mask;
+/* The slot that holds the content or, free, would. */
+static struct hilo_store_slot *find_slot(const hilo_store *store, const content *c) {
+  uint32_t i = c->hash & store->mask;
+  for (; store->slots[i].handle; i = (i + 1) & store->mask) {
+    if (store->slots[i].hash != c->hash) continue;
+    const hilo_store_record *r = hilo_store_get(store, store->slots[i].handle);
+    if (r->bytes == c->bytes && r->tag == c->tag && memcmp(r->data, c->p, c->bytes) == 0) break;
   }
   return &store->slots[i];
 }
 
-static uint32_t find(const hilo_store *store, const void *p, size_t n, uint32_t hash) {
+static uint32_t find(const hilo_store *store, const content *c) {
   for (; store; store = store->base) {
-    if (!store->slots) continue;
-    const uint32_t handle = find_slot(store, p, n, hash)->handle;
+    const uint32_t handle = store->slots ? find_slot(store, c)->handle : 0;
     if (handle) return handle;
   }
   return 0;
@@ -78,10 +83,8 @@ static void add_chunk(hilo_store *store, uint64_t units) {
   if (store->next == 0) store->next = 1; /* handle 0 is "none" */
 }
 
-/* A new record; with p NULL the caller fills the data in. */
-static uint32_t append(hilo_store *store, const void *p, size_t n, uint32_t hash) {
-  if (n > UINT32_MAX) hilo_arena_out_of_memory(store->arena);
-  const uint64_t units = (sizeof(hilo_store_record) + n + 7) / 8;
+static uint32_t append(hilo_store *store, const content *c) {
+  const uint64_t units = (sizeof(hilo_store_record) + (uint64_t)c->bytes + 7) / 8;
   if (!store->chunks || units > store->chunk_end - store->next)
     add_chunk(store, units + (store->n_chunks == 0));
   const uint32_t handle = store->next;
@@ -89,31 +92,26 @@ static uint32_t append(hilo_store *store, const void *p, size_t n, uint32_t hash
   hilo_store_record *r =
       (hilo_store_record *)(void *)(store->chunks[handle >> HILO_STORE_CHUNK_SHIFT] +
                                     (size_t)(handle & (CHUNK_UNITS - 1)) * 8);
-  r->bytes = (uint32_t)n;
-  r->hash = hash;
-  if (p) memcpy(r->data, p, n);
+  r->bytes = c->bytes;
+  r->tag = c->tag;
+  if (c->bytes) memcpy(r->data, c->p, c->bytes);
   store->n++;
   return handle;
 }
 
-uint32_t hilo_store_put_hashed(hilo_store *store, const void *p, size_t n, uint64_t hash64) {
-  HILO_DCHECK(n > 0);
-  const uint32_t hash = (uint32_t)(hash64 ^ hash64 >> 32);
-  const uint32_t in_base = store->base ? find(store->base, p, n, hash) : 0;
+uint32_t hilo_store_put(hilo_store *store, uint32_t tag, const void *p, size_t n) {
+  const content c = make_content(store, tag, p, n);
+  const uint32_t in_base = store->base ? find(store->base, &c) : 0;
   if (in_base) return in_base;
   if (!store->slots || (uint64_t)store->n * 4 >= ((uint64_t)store->mask + 1) * 3) rehash(store);
-  struct hilo_store_slot *slot = find_slot(store, p, n, hash);
-  if (!slot->handle) *slot = (struct hilo_store_slot){hash, append(store, p, n, hash)};
+  struct hilo_store_slot *slot = find_slot(store, &c);
+  if (!slot->handle) *slot = (struct hilo_store_slot){c.hash, append(store, &c)};
   return slot->handle;
 }
 
-uint32_t hilo_store_put(hilo_store *store, const void *p, size_t n) {
-  return hilo_store_put_hashed(store, p, n, hilo_hash_bytes(p, n));
-}
-
-uint32_t hilo_store_find(const hilo_store *store, const void *p, size_t n) {
-  const uint64_t hash = hilo_hash_bytes(p, n);
-  return find(store, p, n, (uint32_t)(hash ^ hash >> 32));
+uint32_t hilo_store_find(const hilo_store *store, uint32_t tag, const void *p, size_t n) {
+  const content c = make_content(store, tag, p, n);
+  return find(store, &c);
 }
 
 size_t hilo_store_live_bytes(const hilo_store *store) {
@@ -123,29 +121,5 @@ size_t hilo_store_live_bytes(const hilo_store *store) {
 }
 
 hilo_string hilo_string_put(hilo_store *store, hilo_str s) {
-  if (s.n == 0) return HILO_STRING_EMPTY;
-  /* The NUL is part of the record; the hash is that of the bytes before it, so no copy is needed to
-   * look up. */
-  const uint64_t hash64 = hilo_hash_bytes(s.p, s.n);
-  const uint32_t hash = (uint32_t)(hash64 ^ hash64 >> 32);
-  for (const hilo_store *level = store; level; level = level->base) {
-    if (!level->slots) continue;
-    for (uint32_t i = hash & level->mask; level->slots[i].handle; i = (i + 1) & level->mask) {
-      if (level->slots[i].hash != hash) continue;
-      const hilo_store_record *r = hilo_store_get(level, level->slots[i].handle);
-      if (r->bytes == s.n + 1 && memcmp(r->data, s.p, s.n) == 0 && r->data[s.n] == 0)
-        return (hilo_string){level->slots[i].handle};
-    }
-  }
-  const size_t n = s.n + 1;
-  if (!store->slots || (uint64_t)store->n * 4 >= ((uint64_t)store->mask + 1) * 3) rehash(store);
-  if (n > UINT32_MAX) hilo_arena_out_of_memory(store->arena);
-  const uint32_t handle = append(store, NULL, n, hash);
-  char *data = (char *)(uintptr_t)hilo_store_get(store, handle)->data;
-  memcpy(data, s.p, s.n);
-  data[s.n] = 0;
-  uint32_t i = hash & store->mask;
-  while (store->slots[i].handle) i = (i + 1) & store->mask;
-  store->slots[i] = (struct hilo_store_slot){hash, handle};
-  return (hilo_string){handle};
+  return (hilo_string){s.n ? hilo_store_put(store, 0, s.p, s.n) : 0};
 }

@@ -28,18 +28,15 @@ typedef struct hilo_store {
 enum { HILO_STORE_CHUNK_SHIFT = 9 }; /* 4 KiB chunks: small modules stay small */
 
 void hilo_store_init(hilo_store *store, hilo_arena *arena, const hilo_store *base);
-/* The handle of these bytes (n > 0), copied in if new. The record starts at an 8-byte boundary. */
-uint32_t hilo_store_put(hilo_store *store, const void *p, size_t n);
-/* The same with the hash of the content already known (any function, used consistently in this
- * store). */
-uint32_t hilo_store_put_hashed(hilo_store *store, const void *p, size_t n, uint64_t hash);
-/* The handle if the bytes are there, else 0. */
-uint32_t hilo_store_find(const hilo_store *store, const void *p, size_t n);
+/* The handle of this content, copied in if new: a tag and n bytes. The bytes start at an 8-byte
+ * boundary. */
+uint32_t hilo_store_put(hilo_store *store, uint32_t tag, const void *p, size_t n);
+/* The handle if the content is there, else 0. */
+uint32_t hilo_store_find(const hilo_store *store, uint32_t tag, const void *p, size_t n);
 
-/* Every record is led by its size. */
 typedef struct {
   uint32_t bytes;
-  uint32_t hash;
+  uint32_t tag; /* 32 bits of content for the store's user */
   char data[];
 } hilo_store_record;
 
@@ -56,7 +53,7 @@ static inline const void *hilo_store_data(const hilo_store *store, uint32_t hand
 /* Bytes of memory that the store itself occupies (the base's not counted). */
 size_t hilo_store_live_bytes(const hilo_store *store);
 
-/* Strings: handle 0 is the empty string. A NUL stands behind the bytes. */
+/* Strings: handle 0 is the empty string. */
 typedef struct {
   uint32_t ix;
 } hilo_string;
@@ -65,7 +62,7 @@ hilo_string hilo_string_put(hilo_store *store, hilo_str s);
 static inline hilo_str hilo_string_get(const hilo_store *store, hilo_string s) {
   if (!s.ix) return HILO_STR("");
   const hilo_store_record *r = hilo_store_get(store, s.ix);
-  return (hilo_str){r->data, r->bytes - 1};
+  return (hilo_str){r->data, r->bytes};
 }
 
 #endif

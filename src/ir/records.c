@@ -1,0 +1,174 @@
+#include "ir/records.h"
+
+#include "base/map.h"
+
+/* A record in the store: a tag (below), then the fields that are not zero, in order, each a word; a
+ * list is its length followed by its entries. */
+
+#define HILO_RECORD(family) static const hilo_field fields_##family[] = {
+#define FIELD(family, field, kind)                                                                 \
+  {#field, offsetof(hilo_##family##_attrs, field), HILO_KIND_##kind},
+#define HILO_DIMS(family, field) FIELD(family, field, DIMS)
+#define HILO_INT(family, field) FIELD(family, field, INT)
+#define HILO_BOOL(family, field) FIELD(family, field, BOOL)
+#define HILO_FLOAT(family, field) FIELD(family, field, FLOAT)
+#define HILO_STR(family, field) FIELD(family, field, STR)
+#define HILO_TYPE(family, field) FIELD(family, field, TYPE)
+#define HILO_REC(family, field) FIELD(family, field, REC)
+#define HILO_RECS(family, field) FIELD(family, field, RECS)
+#define HILO_STRS(family, field) FIELD(family, field, STRS)
+#define HILO_TYPES(family, field) FIELD(family, field, TYPES)
+#define HILO_RECORD_END(family)                                                                    \
+  }                                                                                                \
+  ;                                                                                                \
+  _Static_assert(HILO_COUNT(fields_##family) <= 25, "the tag's mask");
+#include "ir/records_expand.h"
+
+const hilo_family_info hilo_family_table[HILO_FAMILY_COUNT] = {
+    [HILO_FAMILY_none] = {"none", NULL, 0, 0},
+    [HILO_FAMILY_index] = {"index", NULL, 0, 0},
+    [HILO_FAMILY_literal] = {"literal", NULL, 0, 0},
+#define HILO_RECORD(family)                                                                        \
+  [HILO_FAMILY_##family] = {#family, fields_##family, HILO_COUNT(fields_##family),                 \
+                            sizeof(hilo_##family##_attrs)},
+#define HILO_DIMS(family, field)
+#define HILO_INT(family, field)
+#define HILO_BOOL(family, field)
+#define HILO_FLOAT(family, field)
+#define HILO_STR(family, field)
+#define HILO_TYPE(family, field)
+#define HILO_REC(family, field)
+#define HILO_RECS(family, field)
+#define HILO_STRS(family, field)
+#define HILO_TYPES(family, field)
+#define HILO_RECORD_END(family)
+#include "ir/records_expand.h"
+};
+
+static bool is_list(hilo_field_kind kind) {
+  return kind == HILO_KIND_DIMS || kind == HILO_KIND_RECS || kind == HILO_KIND_STRS ||
+         kind == HILO_KIND_TYPES;
+}
+
+/* The scalar at `p` as a word. */
+static int64_t load_scalar(const char *p, hilo_field_kind kind) {
+  switch (kind) {
+  case HILO_KIND_INT: {
+    int64_t v;
+    memcpy(&v, p, sizeof(v));
+    return v;
+  }
+  case HILO_KIND_BOOL: return *(const bool *)p;
+  default: {
+    uint32_t v;
+    memcpy(&v, p, sizeof(v));
+    return v;
+  }
+  }
+}
+
+static void store_scalar(char *p, hilo_field_kind kind, int64_t v) {
+  const uint32_t narrow = (uint32_t)v;
+  switch (kind) {
+  case HILO_KIND_INT: memcpy(p, &v, sizeof(v)); break;
+  case HILO_KIND_BOOL: *(bool *)p = v != 0; break;
+  default: memcpy(p, &narrow, sizeof(narrow)); break;
+  }
+}
+
+/* Tag of a record: the family, one bit per field that is not zero, and whether its words are 32
+ * bits wide (no lists, and every value fits), which is what most metadata is. */
+enum {
+  TAG_FAMILY_BITS = 6,
+  TAG_NARROW = 1u << TAG_FAMILY_BITS,
+  TAG_MASK_SHIFT = TAG_FAMILY_BITS + 1
+};
+_Static_assert(HILO_FAMILY_COUNT <= 1 << TAG_FAMILY_BITS, "families fit the tag");
+
+typedef struct {
+  int64_t *words;
+  size_t n;
+  uint32_t mask;
+  bool narrow;
+} encoded;
+
+static void encode(const hilo_family_info *info, const char *attrs, encoded *e) {
+  for (uint32_t i = 0; i < info->n_fields; i++) {
+    const hilo_field *f = &info->fields[i];
+    const char *p = attrs + f->offset;
+    if (is_list(f->kind)) {
+      const hilo_dims *list = (const void *)p;
+      if (!list->n) continue;
+      e->words[e->n++] = list->n;
+      memcpy(e->words + e->n, list->v, list->n * sizeof(int64_t));
+      e->n += list->n;
+      e->narrow = false;
+    } else {
+      const int64_t v = load_scalar(p, f->kind);
+      if (!v) continue;
+      e->words[e->n++] = v;
+      e->narrow &= v == (int32_t)v;
+    }
+    e->mask |= 1u << i;
+  }
+}
+
+static size_t max_words(const hilo_family_info *info, const char *attrs) {
+  size_t n = info->n_fields;
+  for (uint32_t i = 0; i < info->n_fields; i++)
+    if (is_list(info->fields[i].kind))
+      n += ((const hilo_dims *)(const void *)(attrs + info->fields[i].offset))->n;
+  return n;
+}
+
+hilo_record hilo_record_put(hilo_store *records, hilo_family family, const void *attrs) {
+  enum { LOCAL_WORDS = 128 };
+  const hilo_family_info *info = &hilo_family_table[family];
+  int64_t local[LOCAL_WORDS];
+  const size_t max = max_words(info, attrs);
+  encoded e = {local, 0, 0, true};
+  if (max > LOCAL_WORDS)
+    e.words = hilo_arena_resize_block(records->arena, NULL, max * sizeof(int64_t));
+  encode(info, attrs, &e);
+  if (e.narrow) {
+    int32_t *narrow = (int32_t *)(void *)e.words;
+    for (size_t i = 0; i < e.n; i++) {
+      const int32_t v = (int32_t)e.words[i];
+      memcpy(&narrow[i], &v, sizeof(v));
+    }
+  }
+  const uint32_t tag = family | (e.narrow ? TAG_NARROW : 0) | e.mask << TAG_MASK_SHIFT;
+  const hilo_record record = {
+      hilo_store_put(records, tag, e.words, e.n * (e.narrow ? sizeof(int32_t) : sizeof(int64_t)))};
+  if (e.words != local) hilo_arena_resize_block(records->arena, e.words, 0);
+  return record;
+}
+
+void hilo_record_get(const hilo_store *records, hilo_family family, hilo_record record,
+                     void *attrs) {
+  const hilo_family_info *info = &hilo_family_table[family];
+  memset(attrs, 0, info->bytes);
+  if (!record.ix) return;
+  const hilo_store_record *r = hilo_store_get(records, record.ix);
+  HILO_CHECK((r->tag & (TAG_NARROW - 1)) == (uint32_t)family);
+  const bool narrow = r->tag & TAG_NARROW;
+  const int64_t *words = (const void *)r->data;
+  const int32_t *halves = (const void *)r->data;
+  size_t n = 0;
+  for (uint32_t rest = r->tag >> TAG_MASK_SHIFT; rest; rest &= rest - 1) {
+    const hilo_field *f = &info->fields[__builtin_ctz(rest)];
+    char *p = (char *)attrs + f->offset;
+    if (is_list(f->kind)) {
+      *(hilo_dims *)(void *)p = (hilo_dims){words + n + 1, (uint32_t)words[n]};
+      n += 1 + (size_t)words[n];
+    } else {
+      store_scalar(p, f->kind, narrow ? halves[n] : words[n]);
+      n++;
+    }
+  }
+}
+
+hilo_family hilo_record_family(const hilo_store *records, hilo_record record) {
+  if (!record.ix) return HILO_FAMILY_none;
+  return (hilo_family)(hilo_store_get(records, record.ix)->tag & (TAG_NARROW - 1));
+}

@@ -8,16 +8,16 @@
 #define HILO_RECORD(family) static const hilo_field fields_##family[] = {
 #define FIELD(family, field, kind)                                                                 \
   {#field, offsetof(hilo_##family##_attrs, field), HILO_KIND_##kind},
-#define HILO_DIMS(family, field) FIELD(family, field, DIMS)
-#define HILO_INT(family, field) FIELD(family, field, INT)
-#define HILO_BOOL(family, field) FIELD(family, field, BOOL)
-#define HILO_FLOAT(family, field) FIELD(family, field, FLOAT)
-#define HILO_STR(family, field) FIELD(family, field, STR)
-#define HILO_TYPE(family, field) FIELD(family, field, TYPE)
-#define HILO_REC(family, field) FIELD(family, field, REC)
-#define HILO_RECS(family, field) FIELD(family, field, RECS)
-#define HILO_STRS(family, field) FIELD(family, field, STRS)
-#define HILO_TYPES(family, field) FIELD(family, field, TYPES)
+#define HILO_FIELD_DIMS(family, field) FIELD(family, field, DIMS)
+#define HILO_FIELD_INT(family, field) FIELD(family, field, INT)
+#define HILO_FIELD_BOOL(family, field) FIELD(family, field, BOOL)
+#define HILO_FIELD_FLOAT(family, field) FIELD(family, field, FLOAT)
+#define HILO_FIELD_STR(family, field) FIELD(family, field, STR)
+#define HILO_FIELD_TYPE(family, field) FIELD(family, field, TYPE)
+#define HILO_FIELD_REC(family, field) FIELD(family, field, REC)
+#define HILO_FIELD_RECS(family, field) FIELD(family, field, RECS)
+#define HILO_FIELD_STRS(family, field) FIELD(family, field, STRS)
+#define HILO_FIELD_TYPES(family, field) FIELD(family, field, TYPES)
 #define HILO_RECORD_END(family)                                                                    \
   }                                                                                                \
   ;                                                                                                \
@@ -31,16 +31,16 @@ const hilo_family_info hilo_family_table[HILO_FAMILY_COUNT] = {
 #define HILO_RECORD(family)                                                                        \
   [HILO_FAMILY_##family] = {#family, fields_##family, HILO_COUNT(fields_##family),                 \
                             sizeof(hilo_##family##_attrs)},
-#define HILO_DIMS(family, field)
-#define HILO_INT(family, field)
-#define HILO_BOOL(family, field)
-#define HILO_FLOAT(family, field)
-#define HILO_STR(family, field)
-#define HILO_TYPE(family, field)
-#define HILO_REC(family, field)
-#define HILO_RECS(family, field)
-#define HILO_STRS(family, field)
-#define HILO_TYPES(family, field)
+#define HILO_FIELD_DIMS(family, field)
+#define HILO_FIELD_INT(family, field)
+#define HILO_FIELD_BOOL(family, field)
+#define HILO_FIELD_FLOAT(family, field)
+#define HILO_FIELD_STR(family, field)
+#define HILO_FIELD_TYPE(family, field)
+#define HILO_FIELD_REC(family, field)
+#define HILO_FIELD_RECS(family, field)
+#define HILO_FIELD_STRS(family, field)
+#define HILO_FIELD_TYPES(family, field)
 #define HILO_RECORD_END(family)
 #include "ir/records_expand.h"
 };

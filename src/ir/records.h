@@ -32,16 +32,16 @@ static inline bool hilo_dims_contain(hilo_dims a, int64_t x) {
 }
 
 #define HILO_RECORD(family) typedef struct {
-#define HILO_DIMS(family, field) hilo_dims field;
-#define HILO_INT(family, field) int64_t field;
-#define HILO_BOOL(family, field) bool field;
-#define HILO_FLOAT(family, field) float field;
-#define HILO_STR(family, field) hilo_string field;
-#define HILO_TYPE(family, field) hilo_type field;
-#define HILO_REC(family, field) hilo_record field;
-#define HILO_RECS(family, field) hilo_dims field;
-#define HILO_STRS(family, field) hilo_dims field;
-#define HILO_TYPES(family, field) hilo_dims field;
+#define HILO_FIELD_DIMS(family, field) hilo_dims field;
+#define HILO_FIELD_INT(family, field) int64_t field;
+#define HILO_FIELD_BOOL(family, field) bool field;
+#define HILO_FIELD_FLOAT(family, field) float field;
+#define HILO_FIELD_STR(family, field) hilo_string field;
+#define HILO_FIELD_TYPE(family, field) hilo_type field;
+#define HILO_FIELD_REC(family, field) hilo_record field;
+#define HILO_FIELD_RECS(family, field) hilo_dims field;
+#define HILO_FIELD_STRS(family, field) hilo_dims field;
+#define HILO_FIELD_TYPES(family, field) hilo_dims field;
 #define HILO_RECORD_END(family)                                                                    \
   }                                                                                                \
   hilo_##family##_attrs;
@@ -92,16 +92,16 @@ hilo_family hilo_record_family(const hilo_store *records, hilo_record record);
     hilo_record_get(records, HILO_FAMILY_##family, record, &attrs);                                \
     return attrs;                                                                                  \
   }
-#define HILO_DIMS(family, field)
-#define HILO_INT(family, field)
-#define HILO_BOOL(family, field)
-#define HILO_FLOAT(family, field)
-#define HILO_STR(family, field)
-#define HILO_TYPE(family, field)
-#define HILO_REC(family, field)
-#define HILO_RECS(family, field)
-#define HILO_STRS(family, field)
-#define HILO_TYPES(family, field)
+#define HILO_FIELD_DIMS(family, field)
+#define HILO_FIELD_INT(family, field)
+#define HILO_FIELD_BOOL(family, field)
+#define HILO_FIELD_FLOAT(family, field)
+#define HILO_FIELD_STR(family, field)
+#define HILO_FIELD_TYPE(family, field)
+#define HILO_FIELD_REC(family, field)
+#define HILO_FIELD_RECS(family, field)
+#define HILO_FIELD_STRS(family, field)
+#define HILO_FIELD_TYPES(family, field)
 #define HILO_RECORD_END(family)
 #include "ir/records_expand.h"
 

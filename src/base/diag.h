@@ -47,20 +47,26 @@ typedef struct {
   hilo_str notes; /* context, one per line, not indented */
 } hilo_diag;
 
-enum { HILO_DIAG_SHOWN = 50 }; /* of a stage; the rest is counted */
+enum {
+  HILO_DIAG_SHOWN = 50,       /* errors, and as many warnings; the rest is counted */
+  HILO_DIAG_TEXT_BYTES = 2000 /* of a message or a note: names in a module may be of any length */
+};
 
 typedef struct hilo_diags {
   hilo_arena *arena;
   hilo_diag *list;
   uint32_t n, cap;
-  uint32_t n_errors;  /* all of them, the ones beyond HILO_DIAG_SHOWN included */
-  uint32_t n_dropped; /* errors and warnings that were counted only */
+  uint32_t n_errors;   /* all of them, the ones beyond HILO_DIAG_SHOWN included */
+  uint32_t n_warnings; /* likewise */
+  uint32_t n_dropped;  /* errors and warnings that were counted only */
+  bool last_dropped;   /* the one added last was counted only */
 } hilo_diags;
 
 hilo_diags hilo_diags_make(hilo_arena *arena);
 
-/* Add one, formatted. Everything is copied. Returns HILO_INPUT_ERROR for an error and HILO_OK for
- * lower levels, so that `return hilo_diag_add(...)` reads well. */
+/* Add one, formatted. Everything is copied; a message longer than HILO_DIAG_TEXT_BYTES is cut.
+ * Returns HILO_INPUT_ERROR for an error and HILO_OK for lower levels, so that `return
+ * hilo_diag_add(...)` reads well. */
 hilo_status hilo_diag_add(hilo_diags *diags, hilo_diag_code code, const hilo_place *at,
                           const char *fmt, ...) HILO_PRINTF(4, 5);
 hilo_status hilo_diag_vadd(hilo_diags *diags, hilo_diag_code code, const hilo_place *at,
@@ -78,7 +84,10 @@ const char *hilo_diag_name(hilo_diag_code code);   /* `NCC_EVRF001` */
 const char *hilo_diag_cause(hilo_diag_code code);  /* one line, for the catalogue */
 const char *hilo_diag_remedy(hilo_diag_code code); /* may be empty */
 hilo_level hilo_diag_level(hilo_diag_code code);
-/* `[ERROR] [NCC_…] place: message - remedy`, then the notes indented by four blanks; ends in LF. */
+/* `[ERROR] [NCC_…] place: message - remedy`, then the notes indented by four blanks; ends in LF.
+ * Control characters of names are shown as `\xNN`, so a record is one line. */
 void hilo_diag_render(const hilo_diag *diag, hilo_sb *out);
+/* All of them in the order added, then `... and N more` if some were counted only. */
+void hilo_diags_render(const hilo_diags *diags, hilo_sb *out);
 
 #endif

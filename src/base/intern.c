@@ -1,3 +1,7 @@
+/* Interning: see intern.h. Records lie in chunks of the arena, an open-addressing table of (hash,
+ * handle) finds them; equal content is decided by bytes and tag, never by hash. Cost: one XXH3 of
+ * the bytes and about one probe. Invariants: a record never moves; next <= chunk_end except when
+ * there is no chunk; a base is only read. */
 #include "base/intern.h"
 
 #include "base/map.h"
@@ -33,7 +37,9 @@ static struct hilo_store_slot *find_slot(const hilo_store *store, const content 
   for (; store->slots[i].handle; i = (i + 1) & store->mask) {
     if (store->slots[i].hash != c->hash) continue;
     const hilo_store_record *r = hilo_store_get(store, store->slots[i].handle);
-    if (r->bytes == c->bytes && r->tag == c->tag && memcmp(r->data, c->p, c->bytes) == 0) break;
+    if (r->bytes == c->bytes && r->tag == c->tag &&
+        (!c->bytes || memcmp(r->data, c->p, c->bytes) == 0))
+      break;
   }
   return &store->slots[i];
 }
@@ -71,9 +77,9 @@ static void add_chunk(hilo_store *store, uint64_t units) {
   if ((first + n_entries) << HILO_STORE_CHUNK_SHIFT > UINT32_MAX)
     hilo_arena_out_of_memory(store->arena);
   if (first + n_entries > store->cap_chunks) {
-    store->cap_chunks = (uint32_t)(first + n_entries + store->cap_chunks / 2 + 8);
-    store->chunks =
-        hilo_arena_resize_block(store->arena, store->chunks, store->cap_chunks * sizeof(char *));
+    const uint64_t cap = first + n_entries + store->cap_chunks / 2 + 8;
+    store->chunks = hilo_arena_resize_block(store->arena, store->chunks, cap * sizeof(char *));
+    store->cap_chunks = (uint32_t)cap;
   }
   char *data = hilo_arena_alloc_array(store->arena, n_entries, (size_t)CHUNK_UNITS * 8, 8);
   for (uint64_t i = 0; i < n_entries; i++) store->chunks[first + i] = data + i * CHUNK_UNITS * 8;
@@ -85,8 +91,7 @@ static void add_chunk(hilo_store *store, uint64_t units) {
 
 static uint32_t append(hilo_store *store, const content *c) {
   const uint64_t units = (sizeof(hilo_store_record) + (uint64_t)c->bytes + 7) / 8;
-  if (!store->chunks || units > store->chunk_end - store->next)
-    add_chunk(store, units + (store->n_chunks == 0));
+  if (store->next + units > store->chunk_end) add_chunk(store, units + (store->n_chunks == 0));
   const uint32_t handle = store->next;
   store->next += (uint32_t)units;
   hilo_store_record *r =

@@ -91,7 +91,7 @@ static void test_blocks(void **state) {
     assert_true(is_aligned(blocks[i], 16));
     const size_t kept = bytes < sizes[i] ? bytes : sizes[i];
     for (size_t j = 0; j < kept; j++) assert_int_equal(blocks[i][j], i);
-    if (bytes) memset(blocks[i], (int)i, bytes);
+    if (blocks[i]) memset(blocks[i], (int)i, bytes);
     sizes[i] = bytes;
     assert_int_equal(arena.reserved_bytes, a.live_bytes);
   }

@@ -1,0 +1,1 @@
+"""Python side of hilo: the reference runtime for penguin programs is `hilo.penguin`."""

@@ -1,0 +1,8 @@
+"""Entry of `python -m hilo.penguin`."""
+
+import sys
+
+from .cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

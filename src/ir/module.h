@@ -284,6 +284,14 @@ static inline hilo_record hilo_inst_meta_record(const hilo_module *m, hilo_inst 
 static inline hilo_meta_attrs hilo_inst_meta(const hilo_module *m, hilo_inst i) {
   return hilo_meta_get(&m->records, hilo_inst_meta_record(m, i));
 }
+/* Which called computation is which; as in XLA's proto. A conditional calls its branches in order.
+ */
+enum {
+  HILO_WHILE_BODY = 0,
+  HILO_WHILE_CONDITION = 1,
+  HILO_SELECT_AND_SCATTER_SELECT = 0,
+  HILO_SELECT_AND_SCATTER_SCATTER = 1,
+};
 static inline uint32_t hilo_inst_n_called(const hilo_module *m, hilo_inst i) {
   const uint32_t at = m->inst.called[hilo_ix(m, i)];
   return at ? m->called.v[at] : 0;

@@ -54,7 +54,7 @@ def _ordered(array):
     if not dtypes.is_float(array.dtype):
         return array.astype(np.int64)
     width = array.dtype.itemsize * 8
-    bits = np.ascontiguousarray(array).view(f"int{width}").reshape(array.shape).astype(np.int64)
+    bits = np.asarray(array, order="C").view(f"int{width}").reshape(array.shape).astype(np.int64)
     return np.where(bits < 0, -(bits & ((1 << (width - 1)) - 1)), bits)
 
 

@@ -26,7 +26,7 @@ def contracted(lhs, rhs, result, lhs_batch, lhs_contract, rhs_batch, rhs_contrac
     b = rhs.transpose([*rhs_batch, *rhs_contract, *rhs_free])
     a = a.reshape(*batch, int(np.prod(rows, dtype=np.int64)), depth)
     b = b.reshape(*batch, depth, int(np.prod(columns, dtype=np.int64)))
-    return product(a, b, result).reshape(*batch, *rows, *columns)
+    return product(a, b, result).reshape((*batch, *rows, *columns))
 
 
 def product(a, b, result):

@@ -49,7 +49,7 @@ def round_bits(x, fields, exponent_bits, mantissa_bits):
     """
     exponent_width, mantissa_width = fields
     unsigned = np.dtype(f"uint{x.dtype.itemsize * 8}")
-    original = np.ascontiguousarray(x).view(unsigned).reshape(x.shape)
+    original = np.asarray(x, order="C").view(unsigned).reshape(x.shape)
     bits = original.astype(np.uint64)
     infinity = ((1 << exponent_width) - 1) << mantissa_width
     sign = bits & np.uint64(1 << (exponent_width + mantissa_width))
@@ -85,7 +85,7 @@ def _infer_bitcast(op):
 @operation("mhlo.bitcast_convert", infer=_infer_bitcast, accepts=("dtype",))
 def bitcast(op, state, x):
     target = op.dsts[0]
-    return np.ascontiguousarray(x).reshape(-1).view(target.dtype.numpy).reshape(target.shape)
+    return np.asarray(x, order="C").reshape(-1).view(target.dtype.numpy).reshape(target.shape)
 
 
 def _infer_iota(op):

@@ -132,7 +132,7 @@ def to_storage(array):
     """`array` as it is written to a file: raw bits for the types that numpy lacks."""
     if array.dtype.isbuiltin == 1:
         return array
-    return np.ascontiguousarray(array).view(f"uint{array.dtype.itemsize * 8}").reshape(array.shape)
+    return np.asarray(array, order="C").view(f"uint{array.dtype.itemsize * 8}").reshape(array.shape)
 
 
 def from_storage(array, dtype, what):
@@ -146,7 +146,7 @@ def from_storage(array, dtype, what):
         return array
     raw = array.dtype.kind in "uV" or array.dtype == np.int8
     if dtype.is_float and raw and array.dtype.itemsize == target.itemsize:
-        return np.ascontiguousarray(array).view(target).reshape(array.shape)
+        return np.asarray(array, order="C").view(target).reshape(array.shape)
     if dtype.kind == "b" and array.dtype in (np.uint8, np.int8):
         return array != 0
     if dtype.kind in "iux" and array.dtype.kind in "iu":

@@ -51,7 +51,7 @@ def quantize_mx(op, state, x):
     values = scaled.reshape(wide.shape).astype(dtypes.parse(name).numpy)
     data, scale = op.dsts
     if not data.dtype.is_float:
-        values = np.ascontiguousarray(values).view(np.uint32)
+        values = np.asarray(values, order="C").view(np.uint32)
     biased = (exponent + SCALE_BIAS).astype(np.uint8)
     if scale.dtype.is_float:
         biased = biased.view(dtypes.parse("float8_e8m0fnu").numpy)
@@ -91,7 +91,7 @@ def _infer_scaled_dot(op):
 def _dequantized(op, tensor, x, scale, dim):
     element, packed = _element(op, tensor)
     if packed:
-        x = np.ascontiguousarray(np.moveaxis(x, dim, -1)).view(element.numpy)
+        x = np.asarray(np.moveaxis(x, dim, -1), order="C").view(element.numpy)
         x = np.moveaxis(x, -1, dim)
     if dtypes.is_float(scale.dtype):
         factor = scale.astype(np.float32)

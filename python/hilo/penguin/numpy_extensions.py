@@ -70,7 +70,7 @@ def _signed(x):
 def _shift(x, count, shift, beyond):
     """shift(x, count) where the unsigned count is below the width, else `beyond`."""
     width = x.dtype.itemsize * 8
-    amount = _unsigned(np.ascontiguousarray(count))
+    amount = _unsigned(np.asarray(count, order="C"))
     inside = amount < width
     safe = np.where(inside, amount, 0).astype(x.dtype)
     return np.where(inside, shift(x, safe), beyond)
@@ -85,13 +85,13 @@ def logical_left_shift(x, count):
 def logical_right_shift(x, count):
     """x >> count on the unsigned bits; 0 when count is the width or more."""
     x = np.asarray(x)
-    bits = _unsigned(np.ascontiguousarray(x))
+    bits = _unsigned(np.asarray(x, order="C"))
     return _shift(bits, np.asarray(count), np.right_shift, bits.dtype.type(0)).view(x.dtype)
 
 
 def arith_right_shift(x, count):
     """x >> count on the signed bits; filled with the sign when count is the width or more."""
     x = np.asarray(x)
-    bits = _signed(np.ascontiguousarray(x))
+    bits = _signed(np.asarray(x, order="C"))
     fill = np.where(bits < 0, bits.dtype.type(-1), bits.dtype.type(0))
     return _shift(bits, np.asarray(count), np.right_shift, fill).view(x.dtype)

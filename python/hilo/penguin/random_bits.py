@@ -87,7 +87,7 @@ def _infer_rng_bit_generator(op):
 def rng_bit_generator(op, state, seed):
     bits = op.dsts[1]
     words_each = 2 if bits.dtype.bits == 64 else 1
-    wide = np.ascontiguousarray(seed).view(np.uint64)
+    wide = np.asarray(seed, order="C").view(np.uint64)
     with np.errstate(all="ignore"):
         advanced, words = random_words(op["rng_algorithm"], wide, bits.elements * words_each)
     unsigned = np.dtype(f"uint{bits.dtype.bits}")

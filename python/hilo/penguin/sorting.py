@@ -23,7 +23,7 @@ def integer_keys(x, signed_zeros):
     wide = x.astype(np.float32, copy=False)
     if not signed_zeros:
         wide = wide + np.float32(0)
-    bits = np.ascontiguousarray(wide).view(np.int32).reshape(x.shape)
+    bits = np.asarray(wide, order="C").view(np.int32).reshape(x.shape)
     return np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits), np.isnan(wide)
 
 

@@ -119,6 +119,34 @@ uint32_t hilo_store_find(const hilo_store *store, uint32_t tag, const void *p, s
   return find(store, &c);
 }
 
+/* Put what `level` and its bases found into our own table. */
+static void adopt_slots(hilo_store *store, const hilo_store *level) {
+  for (; level; level = level->base) {
+    for (uint32_t i = 0; level->slots && i <= level->mask; i++) {
+      if (!level->slots[i].handle) continue;
+      if ((uint64_t)store->n * 4 >= ((uint64_t)store->mask + 1) * 3 || !store->slots) rehash(store);
+      uint32_t j = level->slots[i].hash & store->mask;
+      while (store->slots[j].handle) j = (j + 1) & store->mask;
+      store->slots[j] = level->slots[i];
+      store->n++;
+    }
+  }
+}
+
+void hilo_store_clone(hilo_store *store, hilo_arena *arena, const hilo_store *from) {
+  hilo_store_init(store, arena, NULL);
+  if (!from->n_chunks) return;
+  const size_t chunk_bytes = (size_t)CHUNK_UNITS * 8;
+  store->n_chunks = store->cap_chunks = from->n_chunks;
+  store->chunks = hilo_arena_resize_block(arena, NULL, store->cap_chunks * sizeof(char *));
+  char *data = hilo_arena_alloc_array(arena, from->n_chunks, chunk_bytes, 8);
+  for (uint32_t i = 0; i < from->n_chunks; i++)
+    store->chunks[i] = memcpy(data + i * chunk_bytes, from->chunks[i], chunk_bytes);
+  store->next = from->next;
+  store->chunk_end = from->chunk_end;
+  adopt_slots(store, from);
+}
+
 size_t hilo_store_live_bytes(const hilo_store *store) {
   const uint32_t own = store->n_chunks - (store->base ? store->base->n_chunks : 0);
   return (size_t)own * CHUNK_UNITS * 8 + store->cap_chunks * sizeof(char *) +

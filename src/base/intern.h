@@ -28,6 +28,8 @@ typedef struct hilo_store {
 enum { HILO_STORE_CHUNK_SHIFT = 9 }; /* 4 KiB chunks: small modules stay small */
 
 void hilo_store_init(hilo_store *store, hilo_arena *arena, const hilo_store *base);
+/* Init as a copy of `from`, base included: the same handles, nothing shared. */
+void hilo_store_clone(hilo_store *store, hilo_arena *arena, const hilo_store *from);
 /* The handle of this content, copied in if new: a tag and n bytes. The bytes start at an 8-byte
  * boundary. */
 uint32_t hilo_store_put(hilo_store *store, uint32_t tag, const void *p, size_t n);

@@ -1,1 +1,157 @@
 #include "ir/module.h"
+
+static uint32_t make_tag(const hilo_module *m) {
+#ifdef NDEBUG
+  return (void)m, 0;
+#else
+  return 1 + (uint32_t)(hilo_hash_u64((uintptr_t)m) % 127);
+#endif
+}
+
+hilo_module *hilo_module_create(hilo_arena *arena, const hilo_module *base) {
+  hilo_module *m = HILO_NEW_ZEROED(arena, hilo_module, 1);
+  m->arena = arena;
+  m->tag = make_tag(m);
+  hilo_store_init(&m->strings, arena, base ? &base->strings : NULL);
+  hilo_store_init(&m->types, arena, base ? &base->types : NULL);
+  hilo_store_init(&m->records, arena, base ? &base->records : NULL);
+  m->literal_by_hash = hilo_map_make(arena);
+  m->edges = hilo_map_make(arena);
+  m->next_num = hilo_map_make(arena);
+  m->next_comp_num = hilo_map_make(arena);
+  /* Index 0 means "none" everywhere. */
+  hilo_module_reserve(m, 15, 15, 7);
+  m->n_inst_slots = 1;
+  HILO_PUSH(arena, &m->operand, (hilo_operand_slot){0});
+  HILO_PUSH(arena, &m->comp, (hilo_comp_row){.flags = HILO_COMP_DEAD});
+  HILO_PUSH(arena, &m->called, 0);
+  HILO_PUSH(arena, &m->param_pool, 0);
+  HILO_PUSH(arena, &m->literal, (hilo_literal_row){0});
+  HILO_PUSH(arena, &m->edge, (hilo_control_edge){0});
+  return m;
+}
+
+static void grow_column(hilo_arena *arena, void *column, size_t size, uint32_t cap) {
+  void **p = column;
+  *p = hilo_arena_resize_block(arena, *p, size * cap);
+}
+
+static void set_inst_capacity(hilo_module *m, uint64_t cap) {
+  if (cap > 1u << 31) hilo_arena_out_of_memory(m->arena);
+  hilo_inst_columns *c = &m->inst;
+  uint32_t **words[] = {&c->type,       &c->comp, &c->name_base, &c->name_num,  &c->operands,
+                        &c->n_operands, &c->attr, &c->extra,     &c->meta,      &c->called,
+                        &c->prev,       &c->next, &c->order,     &c->first_use, &c->ordinal};
+  _Static_assert(HILO_INST_COLUMN_BYTES == 2 * 2 + 4 * HILO_COUNT(words), "every column is here");
+  grow_column(m->arena, &c->op, sizeof(*c->op), (uint32_t)cap);
+  grow_column(m->arena, &c->flags, sizeof(*c->flags), (uint32_t)cap);
+  for (size_t i = 0; i < HILO_COUNT(words); i++)
+    grow_column(m->arena, words[i], sizeof(uint32_t), (uint32_t)cap);
+  m->cap_inst = (uint32_t)cap;
+}
+
+void hilo_module_reserve(hilo_module *m, uint32_t n_insts, uint32_t n_operands, uint32_t n_comps) {
+  const uint64_t want = (uint64_t)m->n_inst_slots + n_insts + 1;
+  if (want > m->cap_inst) set_inst_capacity(m, want);
+  HILO_RESERVE(m->arena, &m->operand, n_operands);
+  HILO_RESERVE(m->arena, &m->comp, n_comps);
+}
+
+hilo_string hilo_module_string(hilo_module *m, hilo_str s) {
+  return hilo_string_put(&m->strings, s);
+}
+hilo_str hilo_string_of(const hilo_module *m, hilo_string s) {
+  return hilo_string_get(&m->strings, s);
+}
+
+hilo_comp hilo_comp_add(hilo_module *m, hilo_name name) {
+  HILO_PUSH(m->arena, &m->comp, (hilo_comp_row){.flags = HILO_COMP_ORDERED});
+  const hilo_comp c = hilo_comp_at(m, m->comp.n - 1);
+  hilo_comp_set_name(m, c, name);
+  return c;
+}
+
+void hilo_comp_set_root(hilo_module *m, hilo_comp c, hilo_inst root) {
+  hilo_comp_row *row = &m->comp.v[hilo_comp_ix(m, c)];
+  if (row->root) m->inst.flags[row->root] &= (uint16_t)~HILO_INST_ROOT;
+  row->root = hilo_ix(m, root);
+  if (row->root) m->inst.flags[row->root] |= HILO_INST_ROOT;
+}
+
+void hilo_comp_erase(hilo_module *m, hilo_comp c) {
+  hilo_comp_row *row = &m->comp.v[hilo_comp_ix(m, c)];
+  HILO_CHECK(row->n_callers == 0);
+  hilo_comp_set_root(m, c, HILO_INST_NONE);
+  /* Last to first: every user goes before what it uses. */
+  for (uint32_t ix = row->last, prev; ix; ix = prev) {
+    prev = m->inst.prev[ix];
+    hilo_control_remove_all(m, hilo_inst_at(m, ix));
+    hilo_inst_erase(m, hilo_inst_at(m, ix));
+    row = &m->comp.v[hilo_comp_ix(m, c)];
+  }
+  row->flags = HILO_COMP_DEAD;
+}
+
+/* Depth-first with an explicit stack: a frame is a computation and the instruction whose callees
+ * come next. */
+typedef struct {
+  uint32_t comp, inst, k;
+} frame;
+
+static void visit(const hilo_module *m, hilo_arena *arena, uint32_t start, uint64_t *seen,
+                  hilo_comp_list *list) {
+  hilo_vec(frame) stack = {0};
+  if (!hilo_bitset_insert(seen, start)) return;
+  HILO_PUSH(arena, &stack, ((frame){start, m->comp.v[start].first, 0}));
+  while (stack.n) {
+    frame *top = &stack.v[stack.n - 1];
+    uint32_t callee = 0;
+    while (top->inst && !callee) {
+      const uint32_t at = m->inst.called[top->inst];
+      if (at && top->k < m->called.v[at])
+        callee = m->called.v[at + 1 + top->k++];
+      else
+        top->inst = m->inst.next[top->inst], top->k = 0;
+      if (callee && !hilo_bitset_insert(seen, callee)) callee = 0;
+    }
+    if (callee) {
+      HILO_PUSH(arena, &stack, ((frame){callee, m->comp.v[callee].first, 0}));
+    } else {
+      list->v[list->n++] = hilo_comp_at(m, top->comp);
+      stack.n--;
+    }
+  }
+  HILO_VEC_FREE(arena, &stack);
+}
+
+hilo_comp_list hilo_module_comps_postorder(const hilo_module *m, hilo_arena *arena) {
+  hilo_comp_list list = {.v = HILO_NEW_ARRAY(arena, hilo_comp, m->comp.n)};
+  uint64_t *seen = hilo_bitset_create(arena, m->comp.n);
+  if (m->entry.ix) visit(m, arena, hilo_comp_ix(m, m->entry), seen, &list);
+  list.n_reached = list.n;
+  for (uint32_t ix = 1; ix < m->comp.n; ix++)
+    if (!(m->comp.v[ix].flags & HILO_COMP_DEAD)) visit(m, arena, ix, seen, &list);
+  return list;
+}
+
+hilo_module_bytes hilo_module_live_bytes(const hilo_module *m) {
+  hilo_module_bytes b = {
+      .columns = (uint64_t)m->cap_inst * HILO_INST_COLUMN_BYTES,
+      .operands = (uint64_t)m->operand.cap * sizeof(hilo_operand_slot),
+      .comps = (uint64_t)m->comp.cap * sizeof(hilo_comp_row) +
+               ((uint64_t)m->called.cap + m->param_pool.cap) * sizeof(uint32_t),
+      .types = hilo_store_live_bytes(&m->types),
+      .records = hilo_store_live_bytes(&m->records),
+      .strings = hilo_store_live_bytes(&m->strings),
+      .literals = (uint64_t)m->literal.cap * sizeof(hilo_literal_row),
+      .other = (uint64_t)m->edge.cap * sizeof(hilo_control_edge) + sizeof(hilo_module),
+  };
+  for (uint32_t i = 1; i < m->literal.n; i++)
+    if (m->literal.v[i].owned) b.literals += m->literal.v[i].bytes;
+  const hilo_map *maps[] = {&m->literal_by_hash, &m->edges, &m->next_num, &m->next_comp_num};
+  for (size_t i = 0; i < HILO_COUNT(maps); i++)
+    if (maps[i]->slots) b.other += ((uint64_t)maps[i]->mask + 1) * sizeof(*maps[i]->slots);
+  b.total =
+      b.columns + b.operands + b.comps + b.types + b.records + b.strings + b.literals + b.other;
+  return b;
+}

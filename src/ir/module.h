@@ -80,8 +80,9 @@ typedef struct {
 } hilo_comp_row;
 
 typedef struct {
-  uint32_t pred, succ;                 /* instructions */
-  uint32_t next_of_pred, next_of_succ; /* chains, 0 ends */
+  uint32_t pred, succ;                 /* instructions; 0: a slot that was freed */
+  uint32_t next_of_pred, prev_of_pred; /* chain of the edges out of pred, in order of addition */
+  uint32_t next_of_succ, prev_of_succ; /* chain of the edges into succ; 0 ends both */
 } hilo_control_edge;
 
 typedef enum { HILO_ALIAS_MAY = 1, HILO_ALIAS_MUST = 2 } hilo_alias_kind;
@@ -177,8 +178,8 @@ typedef struct hilo_module {
   hilo_vec(hilo_literal_row) literal;
   hilo_map literal_by_hash;
   hilo_vec(hilo_control_edge) edge;
-  hilo_map edges_of_pred, edges_of_succ; /* inst → first edge */
-  hilo_map next_num, next_comp_num;      /* base string → next free number of a name */
+  hilo_map edges;                   /* see control.c */
+  hilo_map next_num, next_comp_num; /* base string → next free number of a name */
   hilo_module_header header;
   hilo_str input;      /* bytes that literals may be spans of; owned by whoever read them */
   hilo_str input_name; /* file name for diagnostics */
@@ -189,9 +190,11 @@ typedef struct hilo_module {
 hilo_module *hilo_module_create(hilo_arena *arena, const hilo_module *base);
 /* Size the columns before a bulk of additions. */
 void hilo_module_reserve(hilo_module *m, uint32_t n_insts, uint32_t n_operands, uint32_t n_comps);
-/* Copy into `arena` in program order, computations callee first from the entry, then the others;
- * dead slots and unreached records go. Handles change; ordinals stay. */
-hilo_module *hilo_module_compact(const hilo_module *m, hilo_arena *arena);
+/* A copy in `arena` that shares nothing with `m` but its input bytes: computations callee first
+ * from the entry, then the unreached ones; instructions in program order; dead slots left out.
+ * Handles of instructions and computations change; those of types, records, strings and literals,
+ * names and ordinals stay. */
+hilo_module *hilo_module_clone(const hilo_module *m, hilo_arena *arena);
 /* Live bytes per part, capacity counted. */
 typedef struct {
   uint64_t columns, operands, comps, types, records, strings, literals, other, total;

@@ -1,0 +1,193 @@
+/* The work queue: see queue.h.
+ *
+ * Slots lie in a ring in the order pushed; only the owner moves its head and tail. The address of
+ * each new slot goes through concurrencykit's lock-free MPMC ring to whoever is free. A counting
+ * semaphore holds one token per address in that ring, so that idle workers sleep, and a token in
+ * hand means that the next dequeue finds something. A second semaphore wakes the owner when it
+ * waits for the oldest task and there is nothing to run. Cost: about two atomic operations a task
+ * beside the ring's own.
+ *
+ * Invariants: tokens in `work` = addresses in the ring (+ one per worker when stopping); a slot's
+ * `state` is written by the thread that holds it and read by the owner (release, acquire). */
+#include "base/queue.h"
+
+#include <ck_ring.h>
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#ifdef __has_feature
+#define HAS_TSAN_FEATURE __has_feature(thread_sanitizer)
+#else
+#define HAS_TSAN_FEATURE 0
+#endif
+#if defined(__SANITIZE_THREAD__) || HAS_TSAN_FEATURE
+void __tsan_acquire(void *addr);
+void __tsan_release(void *addr);
+#else
+#define __tsan_acquire(addr) ((void)(addr))
+#define __tsan_release(addr) ((void)(addr))
+#endif
+
+typedef enum { WAITING, DONE, SKIPPED } slot_state;
+
+typedef struct {
+  void *task;
+  uint64_t bytes;
+  _Atomic(slot_state) state;
+} slot;
+
+typedef struct {
+  pthread_t thread;
+  hilo_queue *queue;
+  unsigned ix;
+} worker;
+
+struct hilo_queue {
+  ck_ring_t ring;
+  ck_ring_buffer_t *ring_buffer;
+  hilo_queue_options options;
+  slot *slots;
+  uint32_t slot_mask;
+  uint32_t head, tail;      /* owner: pushed and joined so far, modulo 2^32 */
+  uint64_t bytes_in_flight; /* owner */
+  sem_t work;
+  sem_t finished;
+  atomic_bool cancelled; /* relaxed: a hint to skip, no data travels with it */
+  atomic_bool stopping;  /* set before the last tokens are posted, which order it */
+  worker *workers;
+  unsigned n_workers;
+};
+
+/* The two calls through which a task changes hands. ThreadSanitizer does not model the fences of
+ * ck_ring (its own accesses are suppressed, tests/tsan.supp), so it is told here what they order.
+ */
+static void ring_push(hilo_queue *queue, slot *s) {
+  __tsan_release(s);
+  const bool pushed = ck_ring_enqueue_mpmc(&queue->ring, queue->ring_buffer, s);
+  HILO_CHECK(pushed); /* the ring has room for all slots */
+}
+
+static slot *ring_pop(hilo_queue *queue) {
+  slot *s = NULL;
+  if (!ck_ring_dequeue_mpmc(&queue->ring, queue->ring_buffer, &s)) return NULL;
+  __tsan_acquire(s);
+  return s;
+}
+
+static void wait_for(sem_t *semaphore) {
+  while (sem_wait(semaphore) && errno == EINTR) {
+  }
+}
+
+static void run_slot(hilo_queue *queue, slot *s, unsigned worker_ix) {
+  const bool skip = atomic_load_explicit(&queue->cancelled, memory_order_relaxed);
+  if (!skip) queue->options.run(queue->options.ctx, s->task, worker_ix);
+  atomic_store_explicit(&s->state, skip ? SKIPPED : DONE, memory_order_release);
+}
+
+static void *work(void *argument) {
+  worker *self = argument;
+  hilo_queue *queue = self->queue;
+  for (;;) {
+    wait_for(&queue->work);
+    slot *s = ring_pop(queue);
+    if (!s) {
+      HILO_CHECK(atomic_load(&queue->stopping));
+      return NULL;
+    }
+    run_slot(queue, s, self->ix);
+    sem_post(&queue->finished);
+  }
+}
+
+/* Signals are the owner's: a worker must not be the one that a handler interrupts. */
+static void start_workers(hilo_queue *queue) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  for (unsigned i = 1; i < queue->options.n_threads; i++) {
+    worker *w = &queue->workers[queue->n_workers];
+    *w = (worker){.queue = queue, .ix = i};
+    if (pthread_create(&w->thread, NULL, work, w)) break;
+    queue->n_workers++;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+hilo_queue *hilo_queue_create(hilo_arena *arena, const hilo_queue_options *options) {
+  HILO_CHECK(options->n_threads >= 1 && options->n_threads <= HILO_QUEUE_MAX_THREADS);
+  HILO_CHECK(options->max_tasks >= 1 && options->max_tasks <= HILO_QUEUE_MAX_TASKS);
+  uint32_t n_slots = 1;
+  while (n_slots < options->max_tasks) n_slots *= 2;
+  hilo_queue *queue = hilo_arena_alloc(arena, sizeof(*queue), 64);
+  memset(queue, 0, sizeof(*queue));
+  queue->options = *options;
+  queue->slots = HILO_NEW_ZEROED(arena, slot, n_slots);
+  queue->slot_mask = n_slots - 1;
+  queue->ring_buffer =
+      HILO_NEW_ZEROED(arena, ck_ring_buffer_t, (size_t)n_slots * 2); /* one stays unused */
+  queue->workers = HILO_NEW_ZEROED(arena, worker, options->n_threads);
+  ck_ring_init(&queue->ring, n_slots * 2);
+  HILO_CHECK(!sem_init(&queue->work, 0, 0) && !sem_init(&queue->finished, 0, 0));
+  start_workers(queue);
+  return queue;
+}
+
+bool hilo_queue_try_push(hilo_queue *queue, void *task, uint64_t bytes) {
+  HILO_CHECK(task);
+  const uint32_t n_in_flight = queue->head - queue->tail;
+  if (n_in_flight >= queue->options.max_tasks) return false;
+  const uint64_t max = queue->options.max_bytes;
+  if (max && n_in_flight && (bytes > max || queue->bytes_in_flight > max - bytes)) return false;
+  slot *s = &queue->slots[queue->head++ & queue->slot_mask];
+  s->task = task;
+  s->bytes = bytes;
+  atomic_store_explicit(&s->state, WAITING, memory_order_relaxed);
+  queue->bytes_in_flight += bytes;
+  ring_push(queue, s);
+  sem_post(&queue->work);
+  return true;
+}
+
+/* Help, or sleep until some task is finished. */
+static void work_or_sleep(hilo_queue *queue) {
+  if (sem_trywait(&queue->work)) {
+    wait_for(&queue->finished);
+    return;
+  }
+  slot *s = ring_pop(queue);
+  HILO_CHECK(s);
+  run_slot(queue, s, 0);
+}
+
+void *hilo_queue_join(hilo_queue *queue, bool *ran) {
+  if (queue->head == queue->tail) return NULL;
+  slot *s = &queue->slots[queue->tail & queue->slot_mask];
+  while (atomic_load_explicit(&s->state, memory_order_acquire) == WAITING) work_or_sleep(queue);
+  /* A token left over only means one turn more of the loop above; it must not pile up. */
+  while (!sem_trywait(&queue->finished)) {
+  }
+  *ran = atomic_load_explicit(&s->state, memory_order_relaxed) == DONE;
+  queue->tail++;
+  queue->bytes_in_flight -= s->bytes;
+  return s->task;
+}
+
+void hilo_queue_cancel(hilo_queue *queue) {
+  atomic_store_explicit(&queue->cancelled, true, memory_order_relaxed);
+}
+
+void hilo_queue_destroy(hilo_queue *queue) {
+  hilo_queue_cancel(queue);
+  bool ran;
+  while (hilo_queue_join(queue, &ran)) {
+  }
+  atomic_store(&queue->stopping, true);
+  for (unsigned i = 0; i < queue->n_workers; i++) sem_post(&queue->work);
+  for (unsigned i = 0; i < queue->n_workers; i++) pthread_join(queue->workers[i].thread, NULL);
+  sem_destroy(&queue->work);
+  sem_destroy(&queue->finished);
+}

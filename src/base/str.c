@@ -45,10 +45,9 @@ bool hilo_str_parse_i64(hilo_str s, int64_t *out) {
   return true;
 }
 
-enum { MAX_WORD = 128 }; /* longer words are no misspellings */
-
-static size_t edit_distance(hilo_str a, hilo_str b) {
-  size_t row[MAX_WORD + 1];
+size_t hilo_str_distance(hilo_str a, hilo_str b) {
+  HILO_CHECK(b.n <= HILO_MAX_DISTANCE);
+  size_t row[HILO_MAX_DISTANCE + 1];
   for (size_t j = 0; j <= b.n; j++) row[j] = j;
   for (size_t i = 1; i <= a.n; i++) {
     size_t diagonal = row[0];
@@ -65,11 +64,11 @@ static size_t edit_distance(hilo_str a, hilo_str b) {
 
 hilo_str hilo_str_nearest(hilo_str word, const hilo_str *candidates, size_t n) {
   hilo_str best = {0};
-  if (word.n == 0 || word.n > MAX_WORD) return best;
+  if (word.n == 0 || word.n > HILO_MAX_DISTANCE) return best; /* no misspelling */
   size_t best_distance = word.n / 3 + 2 < word.n ? word.n / 3 + 2 : word.n;
   for (size_t i = 0; i < n; i++) {
-    if (candidates[i].n > MAX_WORD) continue;
-    const size_t distance = edit_distance(word, candidates[i]);
+    if (candidates[i].n > HILO_MAX_DISTANCE) continue;
+    const size_t distance = hilo_str_distance(word, candidates[i]);
     if (distance < best_distance) best_distance = distance, best = candidates[i];
   }
   return best;

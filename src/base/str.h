@@ -42,6 +42,10 @@ hilo_str hilo_str_copy(hilo_arena *arena, hilo_str s);
 /* Decimal integers, the whole slice; false on anything else or overflow. */
 bool hilo_str_parse_i64(hilo_str s, int64_t *out);
 bool hilo_str_parse_u64(hilo_str s, uint64_t *out);
+/* How many bytes must be inserted, removed or replaced to turn one into the other. `b` has at most
+ * HILO_MAX_DISTANCE bytes. */
+enum { HILO_MAX_DISTANCE = 128 };
+size_t hilo_str_distance(hilo_str a, hilo_str b);
 /* The candidate of least edit distance to `word` (the first of several), at most a third of its
  * length plus one away and never wholly different; else none (p NULL). */
 hilo_str hilo_str_nearest(hilo_str word, const hilo_str *candidates, size_t n);

@@ -1,0 +1,104 @@
+/* Response files: a stack of word lists instead of recursion, with bounds on everything that a file
+ * could make grow, since files may name each other. */
+#include "driver/response_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+enum {
+  MAX_WORDS = 100000, /* of the whole command line */
+  MAX_READS = 1000,   /* files read */
+  MAX_BYTES = 1 << 24 /* of one file */
+};
+
+static bool read_from_disk(const char *path, size_t max_bytes, hilo_sb *out) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  ssize_t n;
+  size_t total = 0;
+  while ((n = read(fd, hilo_sb_reserve(out, 1 << 16), 1 << 16)) > 0 && total <= max_bytes) {
+    out->n += (size_t)n;
+    total += (size_t)n;
+  }
+  close(fd);
+  return n == 0;
+}
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+static void take_quoted(const char *p, size_t n, size_t *at, hilo_sb *word) {
+  const char quote = p[(*at)++];
+  for (; *at < n && p[*at] != quote; ++*at) {
+    if (p[*at] == '\\' && *at + 1 < n) ++*at;
+    hilo_sb_char(word, p[*at]);
+  }
+  if (*at < n) ++*at;
+}
+
+/* GNU quoting: blanks separate; quotes of both kinds group; a backslash takes the next character as
+ * it is, inside quotes too. An empty pair of quotes makes no word, as in LLVM. */
+static void split_words(hilo_str text, hilo_arena *arena, hilo_arg_list *out) {
+  if (hilo_str_starts(text, "\xef\xbb\xbf")) text.p += 3, text.n -= 3;
+  hilo_sb word = hilo_sb_make(arena);
+  for (size_t at = 0; at <= text.n;) {
+    if (at == text.n || is_blank(text.p[at])) {
+      if (word.n) HILO_PUSH(arena, out, hilo_str_copy(arena, hilo_sb_view(&word)).p);
+      hilo_sb_clear(&word);
+      at++;
+    } else if (text.p[at] == '"' || text.p[at] == '\'') {
+      take_quoted(text.p, text.n, &at, &word);
+    } else {
+      if (text.p[at] == '\\' && at + 1 < text.n) at++;
+      hilo_sb_char(&word, text.p[at++]);
+    }
+  }
+  hilo_sb_free(&word);
+}
+
+/* A file being read, or (path NULL) argv itself. */
+typedef struct {
+  const char *path;
+  hilo_arg_list words;
+  uint32_t next;
+} frame;
+
+typedef hilo_vec(frame) frame_stack;
+
+static bool is_open(const frame_stack *stack, const char *path) {
+  for (uint32_t i = 0; i < stack->n; i++)
+    if (stack->v[i].path && strcmp(stack->v[i].path, path) == 0) return true;
+  return false;
+}
+
+bool hilo_response_expand(int argc, const char *const *argv, hilo_arena *arena,
+                          hilo_read_file_fn *read_file, hilo_arg_list *out) {
+  frame_stack stack = {0};
+  frame first = {0};
+  for (int i = 1; i < argc; i++) HILO_PUSH(arena, &first.words, argv[i]);
+  HILO_PUSH(arena, &stack, first);
+  uint32_t n_reads = 0;
+  while (stack.n) {
+    frame *top = &stack.v[stack.n - 1];
+    if (top->next == top->words.n) {
+      (void)HILO_POP(&stack);
+      continue;
+    }
+    const char *word = top->words.v[top->next++];
+    if (word[0] == '@' && word[1] && n_reads < MAX_READS && !is_open(&stack, word + 1)) {
+      n_reads++;
+      hilo_sb text = hilo_sb_make(arena);
+      if ((read_file ? read_file : read_from_disk)(word + 1, MAX_BYTES, &text)) {
+        if (text.n > MAX_BYTES) return false;
+        frame inner = {.path = word + 1};
+        split_words(hilo_sb_view(&text), arena, &inner.words);
+        HILO_PUSH(arena, &stack, inner);
+        hilo_sb_free(&text);
+        continue;
+      }
+      hilo_sb_free(&text);
+    }
+    if (out->n == MAX_WORDS) return false;
+    HILO_PUSH(arena, out, word);
+  }
+  return true;
+}

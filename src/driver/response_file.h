@@ -1,0 +1,16 @@
+/* `@file` on a command line. Internal to the driver. */
+#ifndef HILO_DRIVER_RESPONSE_FILE_H
+#define HILO_DRIVER_RESPONSE_FILE_H
+
+#include "base/vec.h"
+#include "driver/command_line.h"
+
+typedef hilo_vec(const char *) hilo_arg_list;
+
+/* The words of argv[1…] with every `@file` replaced by the words of the file, split as GNU tools
+ * split them. A file that cannot be read, or that is being read already, stays as it is written.
+ * False when the bounds of response_file.c are exceeded. */
+bool hilo_response_expand(int argc, const char *const *argv, hilo_arena *arena,
+                          hilo_read_file_fn *read_file, hilo_arg_list *out);
+
+#endif

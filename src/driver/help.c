@@ -89,10 +89,11 @@ void hilo_help_print(hilo_tool tool, hilo_str program, bool hidden, bool list, h
   hilo_sb_printf(out, "OVERVIEW: %s\n\nUSAGE: %.*s [options]%s\n\nOPTIONS:\n", hilo_tool_name(tool),
                  HILO_FMT(program), tool == HILO_TOOL_OPT ? " [INPUT]" : "");
   const size_t width = widest(&options, out);
-  if (list)
-    for (size_t i = 0; i < options.n; i++) print_option(options.v[i], width, out);
-  else
+  if (!list)
     for (int c = 0; c < HILO_N_HEADINGS; c++) print_heading(&options, (hilo_category)c, width, out);
+  for (size_t i = 0; list && i < options.n; i++)
+    if (hidden || options.v[i]->type != HILO_TYPE_HELP_LIST) /* LLVM's list leaves itself out */
+      print_option(options.v[i], width, out);
 }
 
 void hilo_help_print_version(hilo_tool tool, hilo_sb *out) {

@@ -1,0 +1,66 @@
+/* What a pass is: a plain function over a module, and a row of driver/passes.def.
+ *
+ * A pass walks in program order, collects what matches, rewrites after the walk, and says
+ * truthfully in *changed whether it changed anything. It reports bad input to ctx->diags and
+ * returns the status. Scratch memory comes from ctx->scratch, which the runner resets behind each
+ * pass. */
+#ifndef HILO_REWRITE_PASS_H
+#define HILO_REWRITE_PASS_H
+
+#include "ir/module.h"
+
+/* The flags that tune passes, filled in by the driver from the command line (driver/options.def).
+ */
+typedef struct {
+  bool stablehlo;                           /* which spine: codes of diagnostics */
+  hilo_str target;                          /* --target-instance */
+  bool native_int64;                        /* --native-int64: step 25 does nothing */
+  bool verify_hlo;                          /* --verify-hlo and not --disable-verifier */
+  bool verify_supported_ops;                /* step 4 refuses */
+  bool lower_complex;                       /* step 6 will run */
+  bool unsafe_fp8e4m3fn;                    /* --experimental-unsafe-fp8e4m3fn-as-fp8e4m3 */
+  uint32_t integer_downcast;                /* --implicit-integer-downcast: HILO_DOWNCAST_* */
+  int64_t constant_decomposition_threshold; /* bytes, step 28A */
+  uint32_t fixpoint_limit;                  /* --pass-fixpt-iter-limit */
+  bool expand_batch_norm_training, expand_batch_norm_grad;
+  bool drop_collective_tokens;
+  bool drop_unsafe_may_alias;
+  hilo_str input_dir; /* of a directory input: weight files are relative to it; empty: none */
+} hilo_pass_options;
+
+enum {
+  HILO_DOWNCAST_DOT = 1,
+  HILO_DOWNCAST_SCATTER = 2,
+  HILO_DOWNCAST_ALL_REDUCE = 4,
+  HILO_DOWNCAST_POW = 8,
+  HILO_DOWNCAST_REDUCE_SCATTER = 16,
+};
+
+typedef struct hilo_pass_ctx {
+  hilo_diags *diags;
+  hilo_arena *scratch;
+  const hilo_pass_options *options;
+  uint32_t n_matched, n_rewritten; /* for the step's INFO line; passes count, the runner clears */
+} hilo_pass_ctx;
+
+typedef hilo_status (*hilo_pass_fn)(hilo_module *m, hilo_pass_ctx *ctx, bool *changed);
+
+#define HILO_DECLARE_PASS(symbol)                                                                  \
+  hilo_status hilo_pass_##symbol(hilo_module *m, hilo_pass_ctx *ctx, bool *changed)
+
+/* ---- the driver of expander passes ---- */
+typedef struct {
+  bool (*match)(const hilo_module *m, hilo_inst i, const hilo_pass_ctx *ctx);
+  /* Build the replacement before `i` and return it (it may be an existing value); HILO_INST_NONE
+   * declines. */
+  hilo_inst (*expand)(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx);
+} hilo_expander;
+
+/* Per computation that is no fusion body: collect matches in program order, re-test each just
+ * before it is expanded, replace it where expansion gave a value of equal type. New instructions
+ * are not revisited; they get the metadata, ordinal and sharding of the original where they have
+ * none. Dead originals go. */
+hilo_status hilo_expand(hilo_module *m, hilo_pass_ctx *ctx, const hilo_expander *expander,
+                        bool *changed);
+
+#endif

@@ -1,0 +1,111 @@
+#include "rewrite/replace.h"
+
+static void inherit(hilo_module *m, hilo_inst old, hilo_inst fresh) {
+  const uint32_t from = hilo_ix(m, old), to = hilo_ix(m, fresh);
+  if (!m->inst.meta[to]) m->inst.meta[to] = m->inst.meta[from];
+  if (!m->inst.ordinal[to]) m->inst.ordinal[to] = m->inst.ordinal[from];
+  if (!m->inst.extra[from] || m->inst.extra[to]) return;
+  const hilo_extra_attrs of_old = hilo_inst_extra(m, old);
+  if (!of_old.sharding.ix) return;
+  const hilo_extra_attrs extra = {.sharding = of_old.sharding,
+                                  .sharding_spelling = of_old.sharding_spelling};
+  hilo_inst_set_extra(m, fresh, &extra);
+}
+
+void hilo_relay_preds(hilo_module *m, hilo_inst i, hilo_inst to) {
+  for (uint32_t e = hilo_control_first_pred(m, i); e; e = m->edge.v[e].next_of_succ)
+    if (m->edge.v[e].pred != hilo_ix(m, to))
+      hilo_control_add(m, hilo_inst_at(m, m->edge.v[e].pred), to);
+}
+
+void hilo_relay_succs(hilo_module *m, hilo_inst i, hilo_inst to) {
+  for (uint32_t e = hilo_control_first_succ(m, i); e; e = m->edge.v[e].next_of_pred)
+    if (m->edge.v[e].succ != hilo_ix(m, to))
+      hilo_control_add(m, to, hilo_inst_at(m, m->edge.v[e].succ));
+}
+
+static void drop(hilo_module *m, hilo_inst i) {
+  if (hilo_inst_is(m, i, HILO_OP_PARAMETER)) return;
+  hilo_control_remove_all(m, i);
+  hilo_inst_erase(m, i);
+}
+
+bool hilo_replace_with_fresh(hilo_module *m, hilo_inst old, hilo_inst fresh) {
+  HILO_DCHECK(hilo_type_compatible(&m->types, hilo_inst_type(m, old), hilo_inst_type(m, fresh)));
+  inherit(m, old, fresh);
+  if (hilo_control_has(m, old)) {
+    hilo_relay_preds(m, old, fresh);
+    hilo_relay_succs(m, old, fresh);
+  }
+  hilo_inst_replace_uses(m, old, fresh);
+  drop(m, old);
+  return true;
+}
+
+/* Every predecessor of `i` before every successor of it; false: too many edges, nothing done. */
+static bool bridge(hilo_module *m, hilo_inst i) {
+  uint64_t n_preds = 0, n_succs = 0;
+  for (uint32_t e = hilo_control_first_pred(m, i); e; e = m->edge.v[e].next_of_succ) n_preds++;
+  for (uint32_t e = hilo_control_first_succ(m, i); e; e = m->edge.v[e].next_of_pred) n_succs++;
+  if (n_preds * n_succs > HILO_MAX_RELAYED) return false;
+  for (uint32_t s = hilo_control_first_succ(m, i); s; s = m->edge.v[s].next_of_pred)
+    hilo_relay_preds(m, i, hilo_inst_at(m, m->edge.v[s].succ));
+  return true;
+}
+
+bool hilo_replace_with_existing(hilo_module *m, hilo_inst old, hilo_inst value) {
+  if (hilo_control_has(m, old) && !bridge(m, old)) return false;
+  hilo_inst_replace_uses(m, old, value);
+  drop(m, old);
+  return true;
+}
+
+bool hilo_erase(hilo_module *m, hilo_inst i) {
+  if (hilo_control_has(m, i) && !bridge(m, i)) return false;
+  drop(m, i);
+  return true;
+}
+
+static bool has_own_effect(const hilo_module *m, hilo_inst i) {
+  if (hilo_inst_has(m, i, HILO_TRAIT_SIDE_EFFECT)) return true;
+  if (!hilo_inst_is(m, i, HILO_OP_CUSTOM_CALL)) return false;
+  return hilo_attrs(m, i, custom_call).has_side_effect;
+}
+
+bool hilo_inst_has_effect(const hilo_module *m, hilo_inst i, const uint64_t *effects) {
+  if (has_own_effect(m, i)) return true;
+  const uint32_t n = hilo_inst_n_called(m, i);
+  for (uint32_t k = 0; k < n; k++)
+    if (hilo_bitset_get(effects, hilo_comp_ix(m, hilo_inst_called(m, i, k)))) return true;
+  return false;
+}
+
+uint64_t *hilo_effects_make(const hilo_module *m, hilo_arena *arena) {
+  uint64_t *effects = hilo_bitset_create(arena, hilo_module_n_comps(m));
+  const hilo_comp_list order = hilo_module_comps_postorder(m, arena);
+  for (uint32_t k = 0; k < order.n; k++) {
+    HILO_FOR_EACH_INST(m, order.v[k], i) {
+      if (!hilo_inst_has_effect(m, i, effects)) continue;
+      hilo_bitset_set(effects, hilo_comp_ix(m, order.v[k]));
+      break;
+    }
+  }
+  return effects;
+}
+
+bool hilo_inst_is_removable(const hilo_module *m, hilo_inst i, const uint64_t *effects) {
+  if (hilo_inst_is(m, i, HILO_OP_PARAMETER)) return false;
+  if (!hilo_inst_has_effect(m, i, effects)) return true;
+  /* The effect of a control-dependency call is on its users; without any it is dead. */
+  return hilo_inst_is(m, i, HILO_OP_CUSTOM_CALL) &&
+         hilo_str_is(hilo_string_of(m, hilo_attrs(m, i, custom_call).target),
+                     "AwsNeuronControlDep");
+}
+
+bool hilo_inst_is_movable(const hilo_module *m, hilo_inst i, const uint64_t *effects) {
+  const unsigned fixed = HILO_TRAIT_SIDE_EFFECT | HILO_TRAIT_RNG | HILO_TRAIT_COLLECTIVE |
+                         HILO_TRAIT_ASYNC_START | HILO_TRAIT_ASYNC_DONE | HILO_TRAIT_ORDER;
+  if (hilo_inst_has(m, i, fixed) || hilo_inst_is(m, i, HILO_OP_PARAMETER)) return false;
+  if (hilo_inst_has_effect(m, i, effects) || hilo_control_has(m, i)) return false;
+  return !hilo_inst_extra(m, i).channel_id;
+}

@@ -20,6 +20,10 @@ void hilo_sha256_update(hilo_sha256 *sha, const void *p, size_t n);
 hilo_digest hilo_sha256_finish(hilo_sha256 *sha);
 void hilo_sha256_abort(hilo_sha256 *sha);
 
+static inline bool hilo_digest_eq(hilo_digest a, hilo_digest b) {
+  return memcmp(a.bytes, b.bytes, sizeof(a.bytes)) == 0;
+}
+
 /* All at once. */
 hilo_digest hilo_sha256_of(hilo_str s);
 

@@ -98,11 +98,12 @@ typedef struct {
   uint32_t comp, inst, k;
 } frame;
 
-static void visit(const hilo_module *m, hilo_arena *arena, uint32_t start, uint64_t *seen,
-                  hilo_comp_list *list) {
+void hilo_comps_visit(const hilo_module *m, hilo_arena *scratch, hilo_comp c, uint64_t *seen,
+                      hilo_comp_list *list) {
+  const uint32_t start = hilo_comp_ix(m, c);
   hilo_vec(frame) stack = {0};
   if (!hilo_bitset_insert(seen, start)) return;
-  HILO_PUSH(arena, &stack, ((frame){start, m->comp.v[start].first, 0}));
+  HILO_PUSH(scratch, &stack, ((frame){start, m->comp.v[start].first, 0}));
   while (stack.n) {
     frame *top = &stack.v[stack.n - 1];
     uint32_t callee = 0;
@@ -115,22 +116,23 @@ static void visit(const hilo_module *m, hilo_arena *arena, uint32_t start, uint6
       if (callee && !hilo_bitset_insert(seen, callee)) callee = 0;
     }
     if (callee) {
-      HILO_PUSH(arena, &stack, ((frame){callee, m->comp.v[callee].first, 0}));
+      HILO_PUSH(scratch, &stack, ((frame){callee, m->comp.v[callee].first, 0}));
     } else {
       list->v[list->n++] = hilo_comp_at(m, top->comp);
       stack.n--;
     }
   }
-  HILO_VEC_FREE(arena, &stack);
+  HILO_VEC_FREE(scratch, &stack);
 }
 
 hilo_comp_list hilo_module_comps_postorder(const hilo_module *m, hilo_arena *arena) {
   hilo_comp_list list = {.v = HILO_NEW_ARRAY(arena, hilo_comp, m->comp.n)};
   uint64_t *seen = hilo_bitset_create(arena, m->comp.n);
-  if (m->entry.ix) visit(m, arena, hilo_comp_ix(m, m->entry), seen, &list);
+  if (m->entry.ix) hilo_comps_visit(m, arena, m->entry, seen, &list);
   list.n_reached = list.n;
   for (uint32_t ix = 1; ix < m->comp.n; ix++)
-    if (!(m->comp.v[ix].flags & HILO_COMP_DEAD)) visit(m, arena, ix, seen, &list);
+    if (!(m->comp.v[ix].flags & HILO_COMP_DEAD))
+      hilo_comps_visit(m, arena, hilo_comp_at(m, ix), seen, &list);
   return list;
 }
 

@@ -389,6 +389,10 @@ typedef struct {
   uint32_t n_reached; /* the first n_reached are reached from the entry */
 } hilo_comp_list;
 hilo_comp_list hilo_module_comps_postorder(const hilo_module *m, hilo_arena *arena);
+/* Append to `list` the computations that `c` reaches and `seen` (a bit per computation) does not
+ * hold, callee before caller, `c` last; and mark them. The list has room for all computations. */
+void hilo_comps_visit(const hilo_module *m, hilo_arena *scratch, hilo_comp c, uint64_t *seen,
+                      hilo_comp_list *list);
 
 /* ---- names ---- */
 hilo_str hilo_string_of(const hilo_module *m, hilo_string s);

@@ -1,0 +1,229 @@
+#include "analysis/canonical.h"
+
+/* The body is a byte string: every item is preceded by what it needs to be read unambiguously (a
+ * count, an enum value), so two bodies are equal bytes only if they are the same. Numbers are
+ * written as LEB128. */
+
+struct hilo_canonical {
+  const hilo_module *m;
+  hilo_arena *arena;
+  hilo_digest *digests;   /* by computation */
+  uint64_t *known;        /* computations with a digest */
+  hilo_comp_list visited; /* in order of digestion */
+  uint32_t *number; /* by instruction: 1-based position in its computation's canonical order */
+  hilo_vec(uint32_t) order;
+  hilo_sb body;
+};
+
+hilo_canonical *hilo_canonical_make(const hilo_module *m, hilo_arena *arena) {
+  hilo_canonical *c = HILO_NEW_ZEROED(arena, hilo_canonical, 1);
+  c->m = m;
+  c->arena = arena;
+  c->digests = HILO_NEW_ARRAY(arena, hilo_digest, hilo_module_n_comps(m));
+  c->known = hilo_bitset_create(arena, hilo_module_n_comps(m));
+  c->visited.v = HILO_NEW_ARRAY(arena, hilo_comp, hilo_module_n_comps(m));
+  c->number = HILO_NEW_ZEROED(arena, uint32_t, m->n_inst_slots);
+  c->body = hilo_sb_make(arena);
+  return c;
+}
+
+static void put_num(hilo_sb *sb, uint64_t v) {
+  char *p = hilo_sb_reserve(sb, 10);
+  size_t n = 0;
+  for (; v >= 0x80; v >>= 7) p[n++] = (char)(v | 0x80);
+  p[n++] = (char)v;
+  sb->n += n;
+}
+
+static void put_str(hilo_canonical *c, hilo_string s) {
+  const hilo_str text = hilo_string_of(c->m, s);
+  put_num(&c->body, text.n);
+  hilo_sb_str(&c->body, text);
+}
+
+static void put_record(hilo_canonical *c, hilo_record r);
+
+/* Types nest (tuples), and tuples may be deep: an explicit stack of what is left to write. */
+static void put_type(hilo_canonical *c, hilo_type first) {
+  hilo_vec(uint32_t) todo = {0};
+  HILO_PUSH(c->arena, &todo, first.ix);
+  while (todo.n) {
+    const hilo_type t = {HILO_POP(&todo)};
+    if (!t.ix) {
+      put_num(&c->body, 0);
+      continue;
+    }
+    const hilo_type_info info = hilo_type_get(&c->m->types, t);
+    put_num(&c->body, 1 + (uint64_t)info.etype);
+    put_num(&c->body, info.dims.n + info.elements.n);
+    for (uint32_t k = 0; k < info.dims.n; k++) {
+      put_num(&c->body, (uint64_t)info.dims.v[k]);
+      if (info.dynamic) put_num(&c->body, info.dynamic[0] >> k & 1);
+    }
+    if (info.dims.n) put_num(&c->body, info.dynamic != NULL);
+    if (hilo_etype_is_array(info.etype)) put_record(c, info.layout);
+    for (uint32_t k = info.elements.n; k > 0; k--)
+      HILO_PUSH(c->arena, &todo, (uint32_t)info.elements.v[k - 1]);
+  }
+  HILO_VEC_FREE(c->arena, &todo);
+}
+
+static void put_list(hilo_canonical *c, hilo_dims list, hilo_field_kind kind) {
+  put_num(&c->body, list.n);
+  for (uint32_t k = 0; k < list.n; k++) {
+    switch (kind) {
+    case HILO_KIND_STRS: put_str(c, (hilo_string){(uint32_t)list.v[k]}); break;
+    case HILO_KIND_TYPES: put_type(c, (hilo_type){(uint32_t)list.v[k]}); break;
+    case HILO_KIND_RECS: put_record(c, (hilo_record){(uint32_t)list.v[k]}); break;
+    default: put_num(&c->body, (uint64_t)list.v[k]); break;
+    }
+  }
+}
+
+static void put_field(hilo_canonical *c, const char *at, hilo_field_kind kind) {
+  uint32_t word;
+  int64_t number;
+  switch (kind) {
+  case HILO_KIND_INT:
+    memcpy(&number, at, sizeof(number));
+    put_num(&c->body, (uint64_t)number);
+    break;
+  case HILO_KIND_BOOL: put_num(&c->body, *(const bool *)at); break;
+  case HILO_KIND_FLOAT:
+    memcpy(&word, at, sizeof(word));
+    put_num(&c->body, word);
+    break;
+  case HILO_KIND_STR: put_str(c, *(const hilo_string *)(const void *)at); break;
+  case HILO_KIND_TYPE: put_type(c, *(const hilo_type *)(const void *)at); break;
+  case HILO_KIND_REC: put_record(c, *(const hilo_record *)(const void *)at); break;
+  default: put_list(c, *(const hilo_dims *)(const void *)at, kind); break;
+  }
+}
+
+/* Records refer to records that were there before them, so the depth is bounded by the families'
+ * nesting, which readers bound (sharding tuples). */
+static void put_record(hilo_canonical *c, hilo_record r) {
+  enum { MAX_STRUCT_BYTES = 512 };
+  const hilo_family family = hilo_record_family(&c->m->records, r);
+  put_num(&c->body, (uint64_t)family);
+  if (family == HILO_FAMILY_none) return;
+  const hilo_family_info *info = &hilo_family_table[family];
+  HILO_CHECK(info->bytes <= MAX_STRUCT_BYTES);
+  _Alignas(16) char attrs[MAX_STRUCT_BYTES];
+  hilo_record_get(&c->m->records, family, r, attrs);
+  for (uint32_t k = 0; k < info->n_fields; k++)
+    put_field(c, attrs + info->fields[k].offset, (hilo_field_kind)info->fields[k].kind);
+}
+
+static void put_literal(hilo_canonical *c, hilo_literal l) {
+  const hilo_literal_row *row = hilo_literal_get(c->m, l);
+  put_num(&c->body, row->kind);
+  put_num(&c->body, row->bytes);
+  if (row->kind == HILO_LITERAL_TUPLE) {
+    const hilo_literal *elements = (const void *)row->data;
+    for (size_t k = 0; k < row->bytes / sizeof(*elements); k++) put_literal(c, elements[k]);
+  } else if (row->bytes <= 256) {
+    hilo_sb_bytes(&c->body, row->data, row->bytes);
+  } else { /* large constants by digest: no copy of them is made */
+    const hilo_digest digest = hilo_sha256_of((hilo_str){row->data, row->bytes});
+    hilo_sb_bytes(&c->body, digest.bytes, sizeof(digest.bytes));
+  }
+}
+
+static void put_attr(hilo_canonical *c, hilo_op op, uint32_t attr) {
+  switch (hilo_op_get(op)->family) {
+  case HILO_FAMILY_none: break;
+  case HILO_FAMILY_index: put_num(&c->body, attr); break;
+  case HILO_FAMILY_literal: put_literal(c, (hilo_literal){attr}); break;
+  default: put_record(c, (hilo_record){attr}); break;
+  }
+}
+
+static void put_extra(hilo_canonical *c, hilo_record r) {
+  put_num(&c->body, r.ix != 0);
+  if (!r.ix) return;
+  const hilo_extra_attrs e = hilo_extra_get(&c->m->records, r);
+  put_num(&c->body, (uint64_t)(e.channel_id > 0) | (uint64_t)e.is_composite << 1);
+  put_record(c, e.frontend);
+  put_str(c, e.backend_config);
+  put_record(c, e.result_accuracy);
+  put_str(c, e.execution_thread);
+  put_record(c, e.neuron);
+}
+
+/* Number what `start` needs, then `start`: depth-first, operands in order, with an explicit stack.
+ */
+static void number_from(hilo_canonical *c, uint32_t start) {
+  typedef struct {
+    uint32_t inst, k;
+  } frame;
+  const hilo_module *m = c->m;
+  const uint32_t open = UINT32_MAX;
+  hilo_vec(frame) stack = {0};
+  if (c->number[start]) return;
+  c->number[start] = open;
+  HILO_PUSH(c->arena, &stack, ((frame){start, 0}));
+  while (stack.n) {
+    frame *top = &stack.v[stack.n - 1];
+    if (top->k < m->inst.n_operands[top->inst]) {
+      const uint32_t next = m->operand.v[m->inst.operands[top->inst] + top->k++].value;
+      if (c->number[next]) continue;
+      c->number[next] = open;
+      HILO_PUSH(c->arena, &stack, ((frame){next, 0}));
+      continue;
+    }
+    HILO_PUSH(c->arena, &c->order, top->inst);
+    c->number[top->inst] = c->order.n;
+    stack.n--;
+  }
+  HILO_VEC_FREE(c->arena, &stack);
+}
+
+static void put_inst(hilo_canonical *c, uint32_t ix) {
+  const hilo_module *m = c->m;
+  put_num(&c->body, m->inst.op[ix]);
+  put_type(c, (hilo_type){m->inst.type[ix]});
+  put_num(&c->body, m->inst.n_operands[ix]);
+  for (uint32_t k = 0; k < m->inst.n_operands[ix]; k++)
+    put_num(&c->body, c->number[m->operand.v[m->inst.operands[ix] + k].value]);
+  put_attr(c, (hilo_op)m->inst.op[ix], m->inst.attr[ix]);
+  put_extra(c, (hilo_record){m->inst.extra[ix]});
+  const hilo_inst inst = hilo_inst_at(m, ix);
+  const uint32_t n_called = hilo_inst_n_called(m, inst);
+  put_num(&c->body, n_called);
+  for (uint32_t k = 0; k < n_called; k++)
+    hilo_sb_bytes(&c->body, &c->digests[hilo_comp_ix(m, hilo_inst_called(m, inst, k))],
+                  sizeof(hilo_digest));
+  for (uint32_t e = hilo_control_first_pred(m, inst); e; e = m->edge.v[e].next_of_succ)
+    put_num(&c->body, c->number[m->edge.v[e].pred]);
+  put_num(&c->body, 0);
+}
+
+/* All callees are known. */
+static void digest_one(hilo_canonical *c, uint32_t comp) {
+  const hilo_module *m = c->m;
+  const hilo_comp_row *row = &m->comp.v[comp];
+  c->order.n = 0;
+  hilo_sb_clear(&c->body);
+  if (row->root) number_from(c, row->root);
+  for (uint32_t ix = row->first; ix; ix = m->inst.next[ix]) number_from(c, ix);
+  put_num(&c->body, row->n_params);
+  put_num(&c->body, row->root ? c->number[row->root] : 0);
+  put_str(c, (hilo_string){row->execution_thread});
+  for (uint32_t k = 0; k < c->order.n; k++) put_inst(c, c->order.v[k]);
+  c->digests[comp] = hilo_sha256_of(hilo_sb_view(&c->body));
+}
+
+hilo_digest hilo_canonical_digest(hilo_canonical *c, hilo_comp comp) {
+  const uint32_t first = c->visited.n;
+  hilo_comps_visit(c->m, c->arena, comp, c->known, &c->visited);
+  for (uint32_t k = first; k < c->visited.n; k++)
+    digest_one(c, hilo_comp_ix(c->m, c->visited.v[k]));
+  return c->digests[hilo_comp_ix(c->m, comp)];
+}
+
+void hilo_module_signature(const hilo_module *m, hilo_arena *scratch,
+                           char out[HILO_SHA256_HEX + 1]) {
+  const hilo_digest digest = hilo_canonical_digest(hilo_canonical_make(m, scratch), m->entry);
+  hilo_digest_hex(&digest, out);
+}

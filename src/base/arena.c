@@ -205,3 +205,22 @@ void hilo_arena_rewind(hilo_arena *arena, hilo_arena_mark mark) {
     arena->cur = mark.cur;
   }
 }
+
+static void *scratch_acquire(void *ctx, size_t bytes) {
+  return hilo_arena_resize_block(ctx, NULL, bytes);
+}
+
+static void *scratch_resize(void *ctx, void *p, size_t old_bytes, size_t new_bytes) {
+  (void)old_bytes;
+  return hilo_arena_resize_block(ctx, p, new_bytes);
+}
+
+static void scratch_release(void *ctx, void *p, size_t bytes) {
+  (void)bytes;
+  hilo_arena_resize_block(ctx, p, 0);
+}
+
+void hilo_scratch_init(hilo_scratch *scratch, hilo_arena *owner) {
+  scratch->allocator = (hilo_allocator){scratch_acquire, scratch_resize, scratch_release, owner};
+  hilo_arena_init(&scratch->arena, &scratch->allocator, owner->oom);
+}

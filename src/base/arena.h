@@ -108,4 +108,16 @@ typedef struct {
 hilo_arena_mark hilo_arena_get_mark(const hilo_arena *arena);
 void hilo_arena_rewind(hilo_arena *arena, hilo_arena_mark mark);
 
+/* A second arena for the scratch of one job, whose chunks are blocks of `owner`: it can be dropped
+ * as a whole while the owner keeps what was made meanwhile, and where memory runs out, the owner's
+ * own clean-up frees it. The struct must not move while it is in use. */
+typedef struct {
+  hilo_arena arena;
+  hilo_allocator allocator;
+} hilo_scratch;
+void hilo_scratch_init(hilo_scratch *scratch, hilo_arena *owner);
+static inline void hilo_scratch_deinit(hilo_scratch *scratch) {
+  hilo_arena_deinit(&scratch->arena);
+}
+
 #endif

@@ -245,8 +245,34 @@ static void test_bitset(void **state) {
   hilo_arena_deinit(&arena);
 }
 
+/* Scratch is given back as a whole, and what the owner got meanwhile stays. */
+static void test_scratch_is_part_of_its_owner(void **state) {
+  (void)state;
+  test_allocator t;
+  test_allocator_init(&t, UINT64_MAX);
+  hilo_arena owner;
+  hilo_arena_init(&owner, &t.allocator, NULL);
+  char *kept = hilo_arena_alloc(&owner, 100, 1);
+  const uint64_t n_live = t.n_live;
+  hilo_scratch scratch;
+  hilo_scratch_init(&scratch, &owner);
+  for (int i = 0; i < 100; i++) memset(hilo_arena_alloc(&scratch.arena, 1000, 8), i, 1000);
+  char *block = hilo_arena_resize_block(&scratch.arena, NULL, 5000);
+  block = hilo_arena_resize_block(&scratch.arena, block, 50000);
+  memset(block, 1, 50000);
+  memset(kept, 2, 100);
+  assert_true(t.n_live > n_live);
+  hilo_scratch_deinit(&scratch);
+  assert_int_equal(t.n_live, n_live);
+  hilo_scratch_init(&scratch, &owner);
+  hilo_arena_alloc(&scratch.arena, 1000, 8);
+  hilo_arena_deinit(&owner); /* as where memory ran out: scratch goes with the owner */
+  assert_int_equal(t.n_live, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_scratch_is_part_of_its_owner),
       cmocka_unit_test(test_alignment),
       cmocka_unit_test(test_no_overlap),
       cmocka_unit_test(test_large_requests_leave_the_chunk),

@@ -1,0 +1,34 @@
+/* The pipelines: which passes run, in which order, behind which gates. The order is the design. */
+#ifndef HILO_DRIVER_PIPELINE_H
+#define HILO_DRIVER_PIPELINE_H
+
+#include "base/log.h"
+#include "driver/config.h"
+#include "driver/pass_table.h"
+
+/* A row: a pass and the condition under which it runs (NULL: always). */
+typedef struct {
+  hilo_pass_id pass;
+  bool (*gate)(const hilo_config *config, const hilo_module *m);
+} hilo_pipeline_row;
+
+typedef struct {
+  const hilo_pipeline_row *rows;
+  uint32_t n;
+} hilo_pipeline_table;
+
+extern const hilo_pipeline_table hilo_pipeline_hlo;        /* the default list of hlo2penguin */
+extern const hilo_pipeline_table hilo_pipeline_mhlo_spine; /* 32 steps */
+extern const hilo_pipeline_table hilo_pipeline_stablehlo_spine; /* 37 steps */
+
+/* What passes may know of the command line. Strings are the configuration's. */
+hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config);
+
+/* Run the rows whose gates are open and whose keys --passes, --skip-pass and --disable-all-passes
+ * let through. */
+hilo_status hilo_pipeline_run(const hilo_pipeline_table *pipeline, hilo_runner *runner,
+                              hilo_module *m, const hilo_config *config, hilo_log *log);
+/* A WARNING for each name in --passes and --skip-pass that is no pass. */
+void hilo_pipeline_warn_unknown(const hilo_config *config, hilo_log *log);
+
+#endif

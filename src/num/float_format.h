@@ -97,7 +97,7 @@ uint64_t hilo_float_round(hilo_float_format f, bool negative, uint64_t sig, int 
 /* Zero in this format; for SCALE its NaN. */
 uint64_t hilo_float_zero(hilo_float_format f, bool negative);
 
-/* Arrays. Elements take hilo_float_element_bytes() each, in the machine's (little-endian) order, at
+/* Arrays. Elements take hilo_float_element_bytes() each, in the machine's byte order, at
  * any alignment; `from` and `to` do not overlap. The f32 forms differ from going through double
  * only in that signalling NaNs of f16 and bf16 stay signalling, as in ml_dtypes. */
 void hilo_float_array_to_f32(hilo_float_format f, const void *from, size_t n, float *to);
@@ -108,13 +108,27 @@ void hilo_float_array_from_double(hilo_float_format f, const double *from, size_
 void hilo_float_array_convert(hilo_float_format f, const void *from, size_t n,
                               hilo_float_format to_f, void *to);
 
+/* One element of an array. */
 static inline uint64_t hilo_float_load(hilo_float_format f, const void *at) {
-  uint64_t bits = 0;
-  memcpy(&bits, at, hilo_float_element_bytes(f));
-  return bits;
+  uint64_t wide = 0;
+  uint32_t single;
+  uint16_t half;
+  switch (hilo_float_element_bytes(f)) {
+  case 1: return *(const unsigned char *)at;
+  case 2: memcpy(&half, at, sizeof half); return half;
+  case 4: memcpy(&single, at, sizeof single); return single;
+  default: memcpy(&wide, at, sizeof wide); return wide;
+  }
 }
 static inline void hilo_float_store(hilo_float_format f, void *at, uint64_t bits) {
-  memcpy(at, &bits, hilo_float_element_bytes(f));
+  const uint32_t single = (uint32_t)bits;
+  const uint16_t half = (uint16_t)bits;
+  switch (hilo_float_element_bytes(f)) {
+  case 1: *(unsigned char *)at = (unsigned char)bits; break;
+  case 2: memcpy(at, &half, sizeof half); break;
+  case 4: memcpy(at, &single, sizeof single); break;
+  default: memcpy(at, &bits, sizeof bits); break;
+  }
 }
 
 #endif

@@ -128,8 +128,8 @@ const char *hilo_sb_cstr(hilo_sb *sb) {
   return sb->p;
 }
 
-/* Length of the valid UTF-8 sequence at p (n bytes left), 0 if there is none. */
-static size_t utf8_length(const unsigned char *p, size_t n) {
+size_t hilo_utf8_length(const char *text, size_t n) {
+  const unsigned char *p = (const unsigned char *)text;
   if (p[0] < 0x80) return 1;
   if (n >= 2 && p[0] >= 0xC2 && p[0] <= 0xDF && (p[1] & 0xC0) == 0x80) return 2;
   if (n >= 3 && (p[0] & 0xF0) == 0xE0 && (p[1] & 0xC0) == 0x80 && (p[2] & 0xC0) == 0x80) {
@@ -148,7 +148,7 @@ void hilo_sb_json(hilo_sb *sb, hilo_str s) {
   hilo_sb_char(sb, '"');
   for (size_t i = 0; i < s.n;) {
     const unsigned char c = (unsigned char)s.p[i];
-    const size_t length = utf8_length((const unsigned char *)s.p + i, s.n - i);
+    const size_t length = hilo_utf8_length(s.p + i, s.n - i);
     if (c == '"' || c == '\\')
       hilo_sb_char(sb, '\\'), hilo_sb_char(sb, (char)c);
     else if (c == '\n')

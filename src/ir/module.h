@@ -99,9 +99,18 @@ typedef struct {
   hilo_dims param_index;
 } hilo_buffer_donor;
 
+/* How HLO text was written, so that printing gives it back: the forms of XLA's print options. */
+enum {
+  HILO_TEXT_KNOWN = 1 << 0,      /* the module was read from HLO text; the bits below say how */
+  HILO_TEXT_PERCENT = 1 << 1,    /* names with % */
+  HILO_TEXT_SIGNATURES = 1 << 2, /* computations with parameter list and result */
+  HILO_TEXT_OPERAND_TYPES = 1 << 3,
+};
+
 /* What the module says besides its computations. Lists live in the module's arena. */
 typedef struct {
   hilo_string name;
+  uint8_t text_style; /* HILO_TEXT_* */
   bool is_scheduled;
   bool alias_passthrough_params;
   bool use_auto_spmd_partitioning;

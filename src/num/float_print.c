@@ -142,6 +142,11 @@ static decimal strip_zeros(decimal x) {
   return x;
 }
 
+static size_t put(char *out, const char *text, size_t n) {
+  memcpy(out, text, n);
+  return n;
+}
+
 static const char digit_pairs[] = "00010203040506070809101112131415161718192021222324"
                                   "25262728293031323334353637383940414243444546474849"
                                   "50515253545556575859606162636465666768697071727374"
@@ -150,7 +155,7 @@ static const char digit_pairs[] = "000102030405060708091011121314151617181920212
 static void write_digits(char *out, uint64_t v, int n) {
   while (n >= 2) {
     n -= 2;
-    memcpy(out + n, digit_pairs + v % 100 * 2, 2);
+    memcpy(out + n, digit_pairs + (size_t)(v % 100) * 2, 2);
     v /= 100;
   }
   if (n) out[0] = (char)('0' + v % 10);
@@ -162,7 +167,7 @@ static size_t write_exponent(char *out, int exponent) {
   out[n++] = exponent < 0 ? '-' : '+';
   if (exponent < 0) exponent = -exponent;
   if (exponent >= 100) out[n++] = (char)('0' + exponent / 100);
-  memcpy(out + n, digit_pairs + exponent % 100 * 2, 2);
+  memcpy(out + n, digit_pairs + (size_t)(exponent % 100) * 2, 2);
   return n + 2;
 }
 
@@ -172,7 +177,7 @@ static size_t layout(char *out, decimal x, int positional_below, bool point_zero
   x = strip_zeros(x);
   const int n = count_digits(x.digits);
   const int first = x.exponent + n - 1;
-  char digits[20];
+  char digits[20] = {0};
   write_digits(digits, x.digits, n);
   size_t at = 0;
   if (first < -4 || first >= positional_below) {
@@ -185,7 +190,7 @@ static size_t layout(char *out, decimal x, int positional_below, bool point_zero
     return at + write_exponent(out + at, first);
   }
   if (first < 0) {
-    memcpy(out, "0.000", 5);
+    put(out, "0.000", 5);
     at = (size_t)(1 - first);
     memcpy(out + at, digits, (size_t)n);
     return at + (size_t)n;
@@ -201,14 +206,14 @@ static size_t layout(char *out, decimal x, int positional_below, bool point_zero
   memset(out + n, '0', (size_t)(whole - n));
   at = (size_t)whole;
   if (point_zero) {
-    memcpy(out + at, ".0", 2);
+    put(out + at, ".0", 2);
     at += 2;
   }
   return at;
 }
 
 static size_t write_nan_payload(char *out, uint64_t payload) {
-  memcpy(out, "(0x", 3);
+  put(out, "(0x", 3);
   size_t n = 3;
   int shift = (63 - __builtin_clzll(payload)) / 4 * 4;
   for (; shift >= 0; shift -= 4) out[n++] = "0123456789abcdef"[payload >> shift & 15];
@@ -238,7 +243,7 @@ static size_t print(char *out, hilo_float_format f, uint64_t bits, bool hlo) {
   size_t n = 0;
   if ((bits & sign) && (hlo || !nan)) out[n++] = '-';
   if (nan) {
-    memcpy(out + n, "nan", 3);
+    put(out + n, "nan", 3);
     n += 3;
     const uint64_t payload = magnitude & ((UINT64_C(1) << d->man_bits) - 1);
     if (hlo && d->specials == HILO_SPECIALS_IEEE && payload != UINT64_C(1) << (d->man_bits - 1))
@@ -246,11 +251,11 @@ static size_t print(char *out, hilo_float_format f, uint64_t bits, bool hlo) {
     return n;
   }
   if (magnitude > d->max_code) {
-    memcpy(out + n, "inf", 3);
+    put(out + n, "inf", 3);
     return n + 3;
   }
   if (magnitude == 0 && d->specials != HILO_SPECIALS_SCALE) {
-    memcpy(out + n, "0.0", 3);
+    put(out + n, "0.0", 3);
     return n + (hlo ? 1 : 3);
   }
   const binary x = decode(d, magnitude);

@@ -143,7 +143,8 @@ static void check_middle(hilo_float_format f, uint64_t low) {
   int n = snprintf(text, sizeof text, "%.1150Lf", (a + b) / 2);
   while (text[n - 1] == '0') n--;
   check_parse(text, (size_t)n, f, scale ? low + 1 : low + (low & 1));
-  memcpy(text + n, "0000000000000000000000000000001", 31);
+  memset(text + n, '0', 30);
+  text[n + 30] = '1';
   check_parse(text, (size_t)n + 31, f, low + 1);
   if (text[n - 1] == '.') return;
   text[n - 1]--;
@@ -299,13 +300,15 @@ static void long_texts(void **state) {
   char *text = malloc(N);
   assert_non_null(text);
   memset(text, '0', N);
-  memcpy(text, "1.00000005960464477539062500", 28); /* the middle above 1 in f32 */
+  const hilo_str middle = HILO_STR("1.00000005960464477539062500"); /* above 1 in f32 */
+  memcpy(text, middle.p, middle.n);
   check_parse(text, N, HILO_FLOAT_F32, 0x3f800000);
   text[N - 1] = '1';
   check_parse(text, N, HILO_FLOAT_F32, 0x3f800001);
   memset(text, '0', N);
   text[1] = '.';
-  memcpy(text + N - 8, "15e99991", 8);
+  const hilo_str tail = HILO_STR("15e99991");
+  memcpy(text + N - tail.n, tail.p, tail.n);
   check_parse(text, N, HILO_FLOAT_F32, hilo_float_bits_of_f32(1.5f));
   free(text);
 }

@@ -28,6 +28,7 @@ enum {
   HILO_INST_AS_WRITTEN = 1 << 1, /* a tuple or element that the input wrote itself (MLIR) */
   HILO_INST_CAPTURED = 1 << 2,   /* operands of if/case that stand for captures */
   HILO_INST_NAMED = 1 << 3,      /* the name came from the input */
+  HILO_INST_MARKED = 1 << 15,    /* for one function at a time, which clears it behind itself */
 };
 
 /* Instruction columns, indexed by hilo_inst.ix. Slot 0 is reserved. */
@@ -66,6 +67,7 @@ enum {
   HILO_COMP_FUSION = 1 << 1,  /* body of a fusion (XLA's is_fusion_computation) */
   HILO_COMP_PRIVATE = 1 << 2,
   HILO_COMP_DEAD = 1 << 3,
+  HILO_COMP_UNCALLED = 1 << 4, /* on the way out: noted by dce */
 };
 
 typedef struct {

@@ -21,11 +21,12 @@ typedef struct {
   bool unsafe_fp8e4m3fn;                    /* --experimental-unsafe-fp8e4m3fn-as-fp8e4m3 */
   uint32_t integer_downcast;                /* --implicit-integer-downcast: HILO_DOWNCAST_* */
   int64_t constant_decomposition_threshold; /* bytes, step 28A */
+  int64_t broadcast_num_elements_to_fold;   /* step 27.8 */
   uint32_t fixpoint_limit;                  /* --pass-fixpt-iter-limit */
   bool expand_batch_norm_training, expand_batch_norm_grad;
   bool drop_collective_tokens;
   bool drop_unsafe_may_alias;
-  hilo_str input_dir; /* of a directory input: weight files are relative to it; empty: none */
+  int64_t num_replicas, num_partitions; /* --num-…; 0: as the module says */
 } hilo_pass_options;
 
 enum {

@@ -95,6 +95,7 @@ hilo_status hilo_runner_run(hilo_runner *runner, hilo_module *m, const hilo_pass
   sum->n_rewritten += run.n_rewritten;
   sum->ns += run.ns;
   if (run.peak_bytes > sum->peak_bytes) sum->peak_bytes = run.peak_bytes;
+  runner->last = run;
   status = finish(runner, m, pass, status);
   hilo_arena_reset(runner->ctx.scratch);
   if (status == HILO_OK && hooks->after) hooks->after(hooks->ctx, m, &run, changed);

@@ -42,6 +42,7 @@ typedef struct hilo_runner {
   hilo_pass_ctx ctx;
   hilo_arena *arena;               /* of the statistics */
   hilo_vec(hilo_pass_stats) stats; /* one row per pass, in order of first run */
+  hilo_pass_stats last;            /* of the last run */
 } hilo_runner;
 
 /* `scratch` is reset behind every pass and must not hold anything else. */

@@ -1,0 +1,63 @@
+/* #3 dce: delete instructions without users that are no root, no parameter and without effect, then
+ * computations that nothing calls. One backward sweep per computation: users stand behind what they
+ * use. */
+#include "base/vec.h"
+#include "passes/passes.h"
+#include "rewrite/replace.h"
+
+typedef struct {
+  hilo_module *m;
+  hilo_arena *scratch;
+  uint64_t *effects; /* made when the first dead instruction that calls something is met */
+} sweeper;
+
+static bool is_dead(sweeper *s, hilo_inst i) {
+  if (hilo_inst_has_uses(s->m, i) || hilo_inst_is_root(s->m, i)) return false;
+  if (hilo_inst_n_called(s->m, i) && !s->effects) s->effects = hilo_effects_make(s->m, s->scratch);
+  return hilo_inst_is_removable(s->m, i, s->effects);
+}
+
+static bool sweep(sweeper *s, hilo_comp c) {
+  bool changed = false;
+  for (hilo_inst i = hilo_comp_last(s->m, c), before; i.ix; i = before) {
+    before = hilo_inst_prev(s->m, i);
+    if (is_dead(s, i)) changed |= hilo_erase(s->m, i);
+  }
+  return changed;
+}
+
+/* Computations without callers go, and then those that only they called. */
+static bool drop_uncalled(hilo_module *m, hilo_arena *scratch) {
+  hilo_vec(hilo_comp) todo = {0};
+  HILO_FOR_EACH_COMP(m, c) {
+    if (!hilo_comp_get(m, c)->n_callers && !hilo_comp_eq(c, m->entry)) HILO_PUSH(scratch, &todo, c);
+  }
+  const bool changed = todo.n != 0;
+  while (todo.n) {
+    const hilo_comp c = HILO_POP(&todo);
+    /* The callees, noted before the references go; one may be called several times from here. */
+    const uint32_t first = todo.n;
+    HILO_FOR_EACH_INST(m, c, i) {
+      for (uint32_t k = 0; k < hilo_inst_n_called(m, i); k++)
+        HILO_PUSH(scratch, &todo, hilo_inst_called(m, i, k));
+    }
+    hilo_comp_erase(m, c);
+    uint32_t n = first;
+    for (uint32_t k = first; k < todo.n; k++) {
+      hilo_comp_row *row = &m->comp.v[hilo_comp_ix(m, todo.v[k])];
+      if (row->n_callers || row->flags & HILO_COMP_UNCALLED) continue;
+      row->flags |= HILO_COMP_UNCALLED;
+      todo.v[n++] = todo.v[k];
+    }
+    todo.n = n;
+  }
+  HILO_VEC_FREE(scratch, &todo);
+  return changed;
+}
+
+HILO_DECLARE_PASS(dce) {
+  sweeper s = {m, ctx->scratch, NULL};
+  HILO_FOR_EACH_COMP(m, c) *changed |= sweep(&s, c);
+  *changed |= drop_uncalled(m, ctx->scratch);
+  return HILO_OK;
+}

@@ -49,22 +49,47 @@ def threefry_2x32(key, counter):
     return x0, x1
 
 
-def random_words(algorithm, state, n):
-    """(new state, n u32 words) of a u64[2] state (key, counter), or u64[3] with a wide counter."""
-    per_block = 2 if algorithm == "THREE_FRY" else 4
-    blocks = -(-n // per_block)
-    key, counter = state[0], state[1] + np.arange(blocks, dtype=np.uint64)
-    if algorithm == "THREE_FRY":
-        words = threefry_2x32(_halves(key), _halves(counter))
-    else:
-        wide = len(state) == 3
-        upper = state[2] + (counter < state[1]) if wide else np.broadcast_to(key, counter.shape)
-        words = philox_4x32(_halves(key), (*_halves(counter), *_halves(upper)))
+def philox_words(state, n):
+    """(new state, n u32 words) of a u64 state: key, counter and, of three, its upper half.
+
+    A state of two has the key as the upper half of its 128-bit counter.
+    """
+    blocks = -(-n // 4)
+    counter = state[1] + np.arange(blocks, dtype=np.uint64)
+    upper = state[-1 if len(state) == 3 else 0] + (counter < state[1]).astype(np.uint64)
+    words = philox_4x32(_halves(state[0]), (*_halves(counter), *_halves(upper)))
     advanced = state.copy()
     advanced[1] += np.uint64(blocks)
     if len(state) == 3 and advanced[1] < state[1]:
         advanced[2] += np.uint64(1)
     return advanced, np.stack(words, axis=-1).reshape(-1)[:n]
+
+
+def threefry_words(state, shape):
+    """(new state, u32 words of `shape`) of a u64[2] state, key and counter.
+
+    The two words of a block lie side by side along the first even dimension, or the largest, padded.
+    """
+    sizes = list(shape) or [1]
+    even = [d for d, size in enumerate(sizes) if size % 2 == 0]
+    dim = even[0] if even else int(np.argmax(sizes))
+    half = sizes.copy()
+    half[dim] = -(-sizes[dim] // 2)
+    blocks = int(np.prod(half, dtype=np.int64))
+    counter = (state[1] + np.arange(blocks, dtype=np.uint64)).reshape(half)
+    words = np.stack(threefry_2x32(_halves(state[0]), _halves(counter)), axis=dim + 1)
+    half[dim] *= 2
+    words = np.take(words.reshape(half), np.arange(sizes[dim]), axis=dim)
+    return np.array([state[0], state[1] + np.uint64(blocks)]), words.reshape(shape)
+
+
+def random_words(algorithm, state, shape, words_each):
+    """(new state, flat u32 words) for elements of `shape` with `words_each` words."""
+    n = int(np.prod(shape, dtype=np.int64))
+    if algorithm != "THREE_FRY":
+        return philox_words(state, n * words_each)
+    advanced, words = threefry_words(state, shape if words_each == 1 else (2 * n,))
+    return advanced, words.reshape(-1)
 
 
 def _infer_rng_bit_generator(op):
@@ -89,7 +114,7 @@ def rng_bit_generator(op, state, seed):
     words_each = 2 if bits.dtype.bits == 64 else 1
     wide = np.asarray(seed, order="C").view(np.uint64)
     with np.errstate(all="ignore"):
-        advanced, words = random_words(op["rng_algorithm"], wide, bits.elements * words_each)
+        advanced, words = random_words(op["rng_algorithm"], wide, bits.shape, words_each)
     unsigned = np.dtype(f"uint{bits.dtype.bits}")
     values = words.view(np.uint64) if words_each == 2 else words.astype(unsigned)
     return [advanced.view(seed.dtype), values.view(bits.dtype.numpy).reshape(bits.shape)]

@@ -1,7 +1,7 @@
 """sort and top_k: elements are mapped to integer keys whose order is the wanted one, then sorted stably.
 
 sort: -0 equals +0, NaN equal to each other and last in every direction.
-top_k: descending total order, NaN first, +0 before -0, ties to the lowest index.
+top_k: descending total order (NaN, numbers, +0 before -0, NaN with the sign bit), ties to the lowest index.
 """
 
 import numpy as np
@@ -27,14 +27,13 @@ def integer_keys(x, signed_zeros):
     return np.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits), np.isnan(wide)
 
 
-def stable_order(x, axis, descending, nan_last=True, signed_zeros=False):
-    """Indices that sort `x` along `axis`; equal elements keep their order."""
-    keys, nan = integer_keys(x, signed_zeros)
+def stable_order(x, axis, descending, total=False):
+    """Indices that sort `x` along `axis`, equal elements in their order; `total`: by the total order."""
+    keys, nan = integer_keys(x, total)
     if descending:
         keys = np.invert(keys)
-    if nan is not None:
-        info = np.iinfo(np.int32)
-        keys = np.where(nan, np.int32(info.max if nan_last else info.min), keys)
+    if nan is not None and not total:
+        keys = np.where(nan, np.int32(np.iinfo(np.int32).max), keys)
     return np.argsort(keys, axis=axis, kind="stable")
 
 
@@ -82,7 +81,7 @@ def _infer_top_k(op):
 @operation("mhlo.top_k", infer=_infer_top_k, needs=("k", "axis"),
            accepts=("is_ascend", "is_barrier", "ret_type", "src_shape", "dtype", "indices_dtype"))
 def top_k(op, state, x):
-    axis, descending = op["axis"], not op.get("is_ascend", False)
-    order = stable_order(x, axis, descending, nan_last=not descending, signed_zeros=True)
+    axis = op["axis"]
+    order = stable_order(x, axis, not op.get("is_ascend", False), total=True)
     order = np.take(order, np.arange(op["k"]), axis=axis)
     return [np.take_along_axis(x, order, axis), dtypes.convert(order, op.dsts[1].dtype.numpy)]

@@ -93,9 +93,12 @@ void hilo_log_write_diags(const hilo_log *log, const hilo_diags *diags, const ch
     hilo_diag_render(&diags->list[i], &text);
     hilo_log_write(log, diags->list[i].level, file, line, "%.*s", HILO_FMT(hilo_sb_view(&text)));
   }
+  hilo_diags rest = *diags;
+  rest.n = 0;
+  hilo_sb_clear(&text);
+  hilo_diags_render(&rest, &text); /* what remains to be said of those that were only counted */
   const hilo_level level = diags->n_errors ? HILO_LEVEL_ERROR : HILO_LEVEL_WARNING;
-  if (diags->n_dropped && hilo_log_is_on(log, level))
-    hilo_log_write(log, level, file, line,
-                   "%u more errors and warnings of this stage are not shown", diags->n_dropped);
+  if (text.n && hilo_log_is_on(log, level))
+    hilo_log_write(log, level, file, line, "%.*s", HILO_FMT(hilo_sb_view(&text)));
   hilo_sb_free(&text);
 }

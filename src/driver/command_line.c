@@ -10,8 +10,6 @@
 #include "driver/option_table.h"
 #include "driver/response_file.h"
 
-enum { MAX_SUGGESTION = 1024 }; /* longer words are no misspellings of an option */
-
 typedef struct {
   hilo_tool tool;
   hilo_str program;     /* base name of argv[0] */
@@ -55,7 +53,10 @@ static const hilo_option *nearest_option(const walk *w, hilo_str name, hilo_str 
     const hilo_option *option = &hilo_options[i];
     if (!(option->tools & w->tool) || option->visibility == HILO_VISIBLE_REALLY) continue;
     const bool bare = hilo_option_value_use(option) == HILO_VALUE_DISALLOWED;
-    const size_t distance = hilo_str_distance(bare ? whole : name, hilo_str_of(option->name));
+    const hilo_str word = bare ? whole : name, other = hilo_str_of(option->name);
+    const size_t least = word.n > other.n ? word.n - other.n : other.n - word.n;
+    if (least > best_distance) continue; /* so many edits at least: saves the table */
+    const size_t distance = hilo_str_distance(word, other);
     if (distance < best_distance ||
         (distance == best_distance && strcmp(option->name, best->name) < 0))
       best_distance = distance, best = option;
@@ -72,8 +73,9 @@ static void unknown_word(walk *w, const char *word, hilo_str name, hilo_str valu
   hilo_sb_printf(&w->err, "%.*s: Unknown command line argument '%s'.  Try: '%s --help'\n",
                  HILO_FMT(w->program), word, w->as_given);
   w->failed = true;
-  const hilo_str whole = hilo_str_of(name.p ? name.p : "");
-  if (!name.p || whole.n > MAX_SUGGESTION) return;
+  /* Words without a dash get no suggestion, nor do words longer than any misspelling. */
+  if (!name.p || name.n + value.n > HILO_MAX_DISTANCE) return;
+  const hilo_str whole = hilo_str_of(name.p);
   const hilo_option *near = nearest_option(w, name, whole);
   const bool with_value = value.n && hilo_option_value_use(near) != HILO_VALUE_DISALLOWED;
   hilo_sb_printf(&w->err, "%.*s: Did you mean '%s%s", HILO_FMT(w->program),

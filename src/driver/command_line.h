@@ -7,8 +7,9 @@
 
 #include "driver/config.h"
 
-/* Append the content of the file to `out`, at most `max_bytes`; false if it cannot be read. */
-typedef bool hilo_read_file_fn(const char *path, size_t max_bytes, hilo_sb *out);
+/* The content of a file of at most `max_bytes`, in the arena; false if it cannot be read. */
+typedef bool hilo_read_file_fn(hilo_arena *arena, const char *path, size_t max_bytes,
+                               hilo_str *out);
 
 typedef struct {
   const hilo_config *config; /* NULL when the run ends here */

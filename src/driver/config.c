@@ -2,10 +2,8 @@
  * parser leaves open because LLVM's would. */
 #include "driver/config.h"
 
+#include "base/file.h"
 #include "driver/option_table.h"
-
-#include <errno.h>
-#include <sys/stat.h>
 
 #define INIT_BOOL(id, initial) config->id = initial;
 #define INIT_STRING(id, initial) config->id = HILO_STR(initial);
@@ -104,26 +102,12 @@ hilo_status hilo_config_check(const hilo_config *config, hilo_diags *diags) {
   return diags->n_errors > before ? HILO_INPUT_ERROR : HILO_OK;
 }
 
-/* Every prefix of the path that ends before a slash, then the path. An existing directory is fine.
- */
 hilo_status hilo_config_create_out_dir(const hilo_config *config, hilo_diags *diags) {
   if (config->out_dir.n == 0) return HILO_OK;
-  hilo_sb path = hilo_sb_make(diags->arena);
-  hilo_sb_str(&path, config->out_dir);
-  hilo_sb_cstr(&path);
-  int error = 0;
-  for (size_t i = 1; i <= path.n; i++) {
-    if (i < path.n && path.p[i] != '/') continue;
-    path.p[i] = '\0';
-    error = mkdir(path.p, 0777) == 0 ? 0 : errno;
-    if (i < path.n) path.p[i] = '/';
-  }
-  struct stat found;
-  if (stat(path.p, &found) == 0) error = S_ISDIR(found.st_mode) ? 0 : ENOTDIR;
-  hilo_sb_free(&path);
-  if (!error) return HILO_OK;
-  return hilo_diag_add(diags, HILO_DIAG_EMOD018, NULL,
-                       "the output directory `%.*s` cannot be made: %s; name another with "
-                       "--out-dir",
-                       HILO_FMT(config->out_dir), strerror(error));
+  const hilo_status status = hilo_file_make_directories(diags->arena, config->out_dir.p, diags);
+  if (status != HILO_OK)
+    (void)hilo_diag_add(diags, HILO_DIAG_EMOD018, NULL,
+                        "there is no output directory `%.*s`; name another with --out-dir",
+                        HILO_FMT(config->out_dir));
+  return status;
 }

@@ -98,7 +98,7 @@ void hilo_config_settle(hilo_config *config);
 /* Check the values that the parser takes on trust: NCC_EARG001 for each fault. A WARNING for each
  * flag given whose effect does not exist. */
 hilo_status hilo_config_check(const hilo_config *config, hilo_diags *diags);
-/* Make the output directory with its parents; NCC_EMOD018 when that fails. */
+/* Make the output directory with its parents; NCC_EMOD906 and NCC_EMOD018 when that fails. */
 hilo_status hilo_config_create_out_dir(const hilo_config *config, hilo_diags *diags);
 
 #endif

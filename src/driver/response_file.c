@@ -2,26 +2,17 @@
  * could make grow, since files may name each other. */
 #include "driver/response_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include "base/file.h"
 
 enum {
-  MAX_WORDS = 100000, /* of the whole command line */
-  MAX_READS = 1000,   /* files read */
-  MAX_BYTES = 1 << 24 /* of one file */
+  MAX_WORDS = 1 << 14, /* of the whole command line */
+  MAX_READS = 1000,    /* files read */
+  MAX_BYTES = 1 << 24  /* of one file */
 };
 
-static bool read_from_disk(const char *path, size_t max_bytes, hilo_sb *out) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  ssize_t n;
-  size_t total = 0;
-  while ((n = read(fd, hilo_sb_reserve(out, 1 << 16), 1 << 16)) > 0 && total <= max_bytes) {
-    out->n += (size_t)n;
-    total += (size_t)n;
-  }
-  close(fd);
-  return n == 0;
+static bool read_from_disk(hilo_arena *arena, const char *path, size_t max_bytes, hilo_str *out) {
+  hilo_diags unread = hilo_diags_make(arena); /* a word that names no file is a word like others */
+  return strcmp(path, "-") != 0 && hilo_file_read(arena, path, max_bytes, &unread, out) == HILO_OK;
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -86,16 +77,13 @@ bool hilo_response_expand(int argc, const char *const *argv, hilo_arena *arena,
     const char *word = top->words.v[top->next++];
     if (word[0] == '@' && word[1] && n_reads < MAX_READS && !is_open(&stack, word + 1)) {
       n_reads++;
-      hilo_sb text = hilo_sb_make(arena);
-      if ((read_file ? read_file : read_from_disk)(word + 1, MAX_BYTES, &text)) {
-        if (text.n > MAX_BYTES) return false;
+      hilo_str text;
+      if ((read_file ? read_file : read_from_disk)(arena, word + 1, MAX_BYTES, &text)) {
         frame inner = {.path = word + 1};
-        split_words(hilo_sb_view(&text), arena, &inner.words);
+        split_words(text, arena, &inner.words);
         HILO_PUSH(arena, &stack, inner);
-        hilo_sb_free(&text);
         continue;
       }
-      hilo_sb_free(&text);
     }
     if (out->n == MAX_WORDS) return false;
     HILO_PUSH(arena, out, word);

@@ -15,6 +15,11 @@ static void open_log(const hilo_config *config, hilo_log *log, hilo_diags *diags
                         HILO_FMT(config->logfile), strerror(errno));
 }
 
+static void put(hilo_str text, FILE *to) {
+  if (text.n) fwrite(text.p, 1, text.n, to);
+  fflush(to);
+}
+
 static int run_parsed(hilo_command *command, hilo_log *log, hilo_tool_body *body) {
   open_log(command->config, log, &command->diags);
   HILO_LOG_DIAGS(log, &command->diags);
@@ -35,9 +40,8 @@ int hilo_tool_run(hilo_tool tool, int argc, char **argv, hilo_tool_body *body) {
   int exit_code = 1;
   if (setjmp(oom) == 0) {
     hilo_command command = hilo_command_parse(tool, argc, (const char *const *)argv, &arena, NULL);
-    fwrite(command.out.p, 1, command.out.n, stdout);
-    fflush(stdout);
-    fwrite(command.err.p, 1, command.err.n, stderr);
+    put(command.out, stdout);
+    put(command.err, stderr);
     exit_code = command.config ? run_parsed(&command, &log, body) : command.exit_code;
   } else {
     HILO_LOG(&log, ERROR, "[ERROR] [%s] %s - %s", hilo_diag_name(HILO_DIAG_EMOD910),

@@ -96,7 +96,7 @@ class Runner:
         return done.returncode, text(done.stdout), text(done.stderr)
 
     def normalise(self, text, folder):
-        text = text.replace(str(folder), "%t").replace(f"{self.project}/", "")
+        text = text.replace(str(folder), "%t").replace(f"{self.bin_dir}/", "").replace(f"{self.project}/", "")
         return LOG_HEAD.sub(r"\1] ", text)
 
     def actual(self, path):

@@ -13,7 +13,8 @@ cd "$(dirname "$0")/.."
 scripts/setup.sh || exit 1
 
 HILO_CORPUS=$(realpath -m "${HILO_CORPUS:-../shared/corpus}")
-export HILO_CORPUS
+HILO_PYTHON=$PWD/build/venv/bin/python # for tests that compare with numpy
+export HILO_CORPUS HILO_PYTHON
 [ -d "$HILO_CORPUS" ] || echo "test: no corpus at $HILO_CORPUS: the tests that need it are skipped"
 
 jobs=$(nproc)

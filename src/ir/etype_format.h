@@ -15,7 +15,7 @@ static inline hilo_float_format hilo_etype_float_format(hilo_etype etype) {
 #undef HILO_FLOAT
   case HILO_C64: return HILO_FLOAT_F32;
   case HILO_C128: return HILO_FLOAT_F64;
-  default: HILO_CHECK(!"an element type with a float format");
+  default: hilo_check_failed(__FILE__, __LINE__, "an element type with a float format");
   }
 }
 

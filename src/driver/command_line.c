@@ -57,7 +57,7 @@ static const hilo_option *nearest_option(const walk *w, hilo_str name, hilo_str 
     const size_t least = word.n > other.n ? word.n - other.n : other.n - word.n;
     if (least > best_distance) continue; /* so many edits at least: saves the table */
     const size_t distance = hilo_str_distance(word, other);
-    if (distance < best_distance ||
+    if (!best || distance < best_distance ||
         (distance == best_distance && strcmp(option->name, best->name) < 0))
       best_distance = distance, best = option;
   }

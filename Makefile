@@ -3,6 +3,9 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CLANG_FORMAT ?= clang-format
+# Nothing is written outside the tree.
+export CCACHE_DIR ?= $(CURDIR)/.cache/ccache
+export PIP_CACHE_DIR ?= $(CURDIR)/.cache/pip
 
 .PHONY: help demo test build setup bench fuzz golden format tidy install clean
 
@@ -16,7 +19,7 @@ help:
 	@echo 'make format   clang-format over src, tests and bench'
 	@echo 'make tidy     clang-tidy over the files that differ from origin/main'
 	@echo 'make install  PREFIX=/usr/local, DESTDIR honoured'
-	@echo 'make clean    remove build/'
+	@echo 'make clean    remove build/ (what compilers and pip keep for next time is in .cache/)'
 	@echo 'The outside corpus is found by HILO_CORPUS (default ../shared/corpus).'
 
 setup:

@@ -270,6 +270,28 @@ static void test_scratch_is_part_of_its_owner(void **state) {
   assert_int_equal(t.n_live, 0);
 }
 
+#ifdef HILO_ASAN
+/* What is not handed out, and what was given back, must not be touched. */
+static void test_red_zones(void **state) {
+  (void)state;
+  hilo_arena arena;
+  hilo_arena_init(&arena, NULL, NULL);
+  char *first = hilo_arena_alloc(&arena, 24, 8);
+  const hilo_arena_mark mark = hilo_arena_get_mark(&arena);
+  char *second = hilo_arena_alloc(&arena, 24, 8);
+  assert_null(__asan_region_is_poisoned(first, 24));
+  assert_null(__asan_region_is_poisoned(second, 24));
+  assert_true(__asan_address_is_poisoned(first + 24));
+  assert_true(__asan_address_is_poisoned(second + 24));
+  hilo_arena_rewind(&arena, mark);
+  assert_null(__asan_region_is_poisoned(first, 24));
+  assert_true(__asan_address_is_poisoned(second));
+  hilo_arena_reset(&arena);
+  assert_true(__asan_address_is_poisoned(first));
+  hilo_arena_deinit(&arena);
+}
+#endif
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_scratch_is_part_of_its_owner),
@@ -284,6 +306,9 @@ int main(void) {
       cmocka_unit_test(test_failure_at_every_request),
       cmocka_unit_test(test_vec),
       cmocka_unit_test(test_bitset),
+#ifdef HILO_ASAN
+      cmocka_unit_test(test_red_zones),
+#endif
   };
   return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "driver/command_line.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 
 static void open_log(const hilo_config *config, hilo_log *log, hilo_diags *diags) {
@@ -37,6 +38,7 @@ int hilo_tool_run(hilo_tool tool, int argc, char **argv, hilo_tool_body *body) {
   static jmp_buf oom;
   log = hilo_log_make();
   hilo_arena_init(&arena, NULL, &oom);
+  signal(SIGXFSZ, SIG_IGN); /* a file over the limit of the shell is an error like a full disk */
   int exit_code = 1;
   if (setjmp(oom) == 0) {
     hilo_command command = hilo_command_parse(tool, argc, (const char *const *)argv, &arena, NULL);

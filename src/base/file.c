@@ -3,6 +3,8 @@
  * arena unwinds, as either may leave by longjmp. */
 #include "base/file.h"
 
+#include "base/map.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -132,7 +134,8 @@ hilo_status hilo_file_make_directories(hilo_arena *arena, const char *path, hilo
 
 void hilo_output_abort(hilo_output *out) {
   if (out->fd >= 0 && out->fd != STDOUT_FILENO) close(out->fd);
-  if (out->fd >= 0 && out->temporary) unlink(out->temporary);
+  if (out->temporary) unlink(out->temporary);
+  out->temporary = NULL;
   out->fd = -1;
 }
 
@@ -141,14 +144,15 @@ static hilo_status fail(hilo_output *out, hilo_diags *diags, int error) {
   return report(diags, HILO_DIAG_EMOD906, out->path, "cannot write the file", error);
 }
 
-/* A temporary file beside the target; its name depends on the process, and EEXIST sorts threads
- * out. */
+/* A temporary file beside the target; its name depends on the process and the target, and EEXIST
+ * sorts threads out. */
 static int open_temporary(hilo_output *out, size_t name_bytes, mode_t mode) {
   const char *slash = strrchr(out->target, '/');
+  const uint64_t hash = hilo_hash_bytes(out->target, strlen(out->target));
   const int n_directory = slash ? (int)(slash - out->target) + 1 : 0;
   for (unsigned i = 0; i < MAX_TEMPORARIES; i++) {
-    snprintf(out->temporary, name_bytes, "%.*s.hilo-%ld-%u.tmp", n_directory, out->target,
-             (long)getpid(), i);
+    snprintf(out->temporary, name_bytes, "%.*s.hilo-%ld-%016llx-%u.tmp", n_directory, out->target,
+             (long)getpid(), (unsigned long long)hash, i);
     const int fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd >= 0 || errno != EEXIST) return fd;
   }
@@ -172,7 +176,8 @@ hilo_status hilo_output_begin(hilo_output *out, hilo_arena *arena, const char *p
                               hilo_diags *diags) {
   *out = (hilo_output){.fd = -1};
   out->path = hilo_str_copy(arena, hilo_str_of(path)).p;
-  out->buffer = hilo_arena_alloc(arena, BUFFER_BYTES, 1);
+  out->arena = arena;
+  out->buffer = hilo_arena_resize_block(arena, NULL, BUFFER_BYTES);
   if (is_standard_stream(path)) {
     out->fd = STDOUT_FILENO;
     return HILO_OK;
@@ -183,6 +188,7 @@ hilo_status hilo_output_begin(hilo_output *out, hilo_arena *arena, const char *p
   const size_t name_bytes = strlen(out->target) + 64;
   out->temporary = hilo_arena_alloc(arena, name_bytes, 1);
   out->fd = open_output(out, name_bytes);
+  if (out->fd < 0) out->temporary = NULL; /* nothing of ours is there */
   return out->fd < 0 ? fail(out, diags, errno) : HILO_OK;
 }
 
@@ -214,21 +220,24 @@ hilo_status hilo_output_write(hilo_output *out, hilo_str bytes, hilo_diags *diag
   return HILO_OK;
 }
 
-hilo_status hilo_output_commit(hilo_output *out, hilo_diags *diags) {
+hilo_status hilo_output_seal(hilo_output *out, hilo_diags *diags) {
   if (out->fd < 0) return HILO_IO_ERROR;
   if (!flush(out)) return fail(out, diags, errno);
   const int fd = out->fd;
-  if (fd != STDOUT_FILENO && close(fd)) { /* a network file system may report a full disk here */
-    const int error = errno;
-    out->fd = -1;
-    if (out->temporary) unlink(out->temporary);
-    return report(diags, HILO_DIAG_EMOD906, out->path, "cannot write the file", error);
-  }
   out->fd = -1;
-  if (!out->temporary || !rename(out->temporary, out->target)) return HILO_OK;
-  const int error = errno;
-  unlink(out->temporary);
-  return report(diags, HILO_DIAG_EMOD906, out->path, "cannot write the file", error);
+  hilo_arena_resize_block(out->arena, out->buffer, 0);
+  out->buffer = NULL;
+  /* A network file system may report a full disk only here. */
+  if (fd != STDOUT_FILENO && close(fd)) return fail(out, diags, errno);
+  return HILO_OK;
+}
+
+hilo_status hilo_output_commit(hilo_output *out, hilo_diags *diags) {
+  if (out->fd >= 0) HILO_TRY(hilo_output_seal(out, diags));
+  if (!out->temporary) return out->buffer ? HILO_IO_ERROR : HILO_OK;
+  if (rename(out->temporary, out->target)) return fail(out, diags, errno);
+  out->temporary = NULL;
+  return HILO_OK;
 }
 
 hilo_status hilo_file_write(hilo_arena *arena, const char *path, hilo_str bytes,

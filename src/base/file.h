@@ -22,7 +22,8 @@ hilo_status hilo_file_make_directories(hilo_arena *arena, const char *path, hilo
 typedef struct hilo_output {
   const char *path; /* as the user named it */
   char *target;     /* the file to replace: behind links */
-  char *temporary;  /* NULL: written directly */
+  char *temporary;  /* NULL: written directly, or renamed already */
+  hilo_arena *arena;
   char *buffer;
   size_t n_buffered;
   int fd; /* -1: not open */
@@ -31,6 +32,9 @@ typedef struct hilo_output {
 hilo_status hilo_output_begin(hilo_output *out, hilo_arena *arena, const char *path,
                               hilo_diags *diags);
 hilo_status hilo_output_write(hilo_output *out, hilo_str bytes, hilo_diags *diags);
+/* All is written: give the descriptor and the buffer back. The file still has its temporary name,
+ * so that many files can be made ready before the first is committed. */
+hilo_status hilo_output_seal(hilo_output *out, hilo_diags *diags);
 hilo_status hilo_output_commit(hilo_output *out, hilo_diags *diags);
 /* Nothing remains of it. Also after a commit or a failure, when it does nothing. */
 void hilo_output_abort(hilo_output *out);

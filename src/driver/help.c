@@ -30,7 +30,7 @@ static void list_options(hilo_tool tool, hilo_visibility most, option_list *list
   for (size_t i = 0; i < HILO_OPTION_COUNT; i++)
     if ((hilo_options[i].tools & tool) && hilo_options[i].visibility <= most)
       list->v[list->n++] = &hilo_options[i];
-  qsort(list->v, list->n, sizeof(list->v[0]), compare_names);
+  qsort(list->v, list->n, sizeof(const hilo_option *), compare_names);
 }
 
 /* `  --name=<word>` as the help shows it. */

@@ -41,6 +41,10 @@ static void write_all(int fd, const char *p, size_t n) {
 
 void hilo_log_print(const hilo_log *log, hilo_str text) { write_all(log->out_fd, text.p, text.n); }
 
+void hilo_log_print_console(const hilo_log *log, hilo_str text) {
+  write_all(log->console_fd, text.p, text.n);
+}
+
 /* Time, letter and place; returns its length. */
 static size_t format_head(char *to, size_t room, hilo_level level, const char *file, int line) {
   struct timespec now;

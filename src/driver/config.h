@@ -53,33 +53,33 @@ typedef enum {
 
 /* The field that each type of row gets; the actions and the words that write to another row's field
  * get none. */
-#define HILO_FIELD_BOOL(id) bool id;
-#define HILO_FIELD_STRING(id) hilo_str id;
-#define HILO_FIELD_INT(id) int32_t id;
-#define HILO_FIELD_UINT(id) uint32_t id;
-#define HILO_FIELD_LONG(id) int64_t id;
-#define HILO_FIELD_NUMBER(id) double id;
-#define HILO_FIELD_PAIRS(id) hilo_numbers id;
-#define HILO_FIELD_WORDS(id) hilo_words id;
-#define HILO_FIELD_SEED(id) int64_t id;
-#define HILO_FIELD_LEVEL(id) hilo_level id;
-#define HILO_FIELD_REPORT(id) hilo_report id;
-#define HILO_FIELD_EMIT(id) hilo_emit id;
-#define HILO_FIELD_PIPELINE(id) hilo_pipeline id;
-#define HILO_FIELD_STATISTICS(id) hilo_statistics id;
-#define HILO_FIELD_INTEGER_OPS(id) uint32_t id;
-#define HILO_FIELD_INVERSE(id)
-#define HILO_FIELD_PREFIX(id)
-#define HILO_FIELD_HELP(id)
-#define HILO_FIELD_HELP_HIDDEN(id)
-#define HILO_FIELD_HELP_LIST(id)
-#define HILO_FIELD_HELP_LIST_HIDDEN(id)
-#define HILO_FIELD_VERSION(id)
-#define HILO_FIELD_EXPLAIN(id)
+#define HILO_CONFIG_FIELD_BOOL(id) bool id;
+#define HILO_CONFIG_FIELD_STRING(id) hilo_str id;
+#define HILO_CONFIG_FIELD_INT(id) int32_t id;
+#define HILO_CONFIG_FIELD_UINT(id) uint32_t id;
+#define HILO_CONFIG_FIELD_LONG(id) int64_t id;
+#define HILO_CONFIG_FIELD_NUMBER(id) double id;
+#define HILO_CONFIG_FIELD_PAIRS(id) hilo_numbers id;
+#define HILO_CONFIG_FIELD_WORDS(id) hilo_words id;
+#define HILO_CONFIG_FIELD_SEED(id) int64_t id;
+#define HILO_CONFIG_FIELD_LEVEL(id) hilo_level id;
+#define HILO_CONFIG_FIELD_REPORT(id) hilo_report id;
+#define HILO_CONFIG_FIELD_EMIT(id) hilo_emit id;
+#define HILO_CONFIG_FIELD_PIPELINE(id) hilo_pipeline id;
+#define HILO_CONFIG_FIELD_STATISTICS(id) hilo_statistics id;
+#define HILO_CONFIG_FIELD_INTEGER_OPS(id) uint32_t id;
+#define HILO_CONFIG_FIELD_INVERSE(id)
+#define HILO_CONFIG_FIELD_PREFIX(id)
+#define HILO_CONFIG_FIELD_HELP(id)
+#define HILO_CONFIG_FIELD_HELP_HIDDEN(id)
+#define HILO_CONFIG_FIELD_HELP_LIST(id)
+#define HILO_CONFIG_FIELD_HELP_LIST_HIDDEN(id)
+#define HILO_CONFIG_FIELD_VERSION(id)
+#define HILO_CONFIG_FIELD_EXPLAIN(id)
 
 typedef struct hilo_config {
 #define HILO_OPTION(id, name, type, initial, word, visibility, category, tools, state, help)       \
-  HILO_FIELD_##type(id)
+  HILO_CONFIG_FIELD_##type(id)
 #include "driver/options.def"
 #undef HILO_OPTION
   hilo_tool tool;

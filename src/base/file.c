@@ -137,6 +137,7 @@ void hilo_output_abort(hilo_output *out) {
   if (out->temporary) unlink(out->temporary);
   out->temporary = NULL;
   out->fd = -1;
+  out->is_failed = true;
 }
 
 static hilo_status fail(hilo_output *out, hilo_diags *diags, int error) {
@@ -211,7 +212,8 @@ static bool flush(hilo_output *out) {
 }
 
 hilo_status hilo_output_write(hilo_output *out, hilo_str bytes, hilo_diags *diags) {
-  if (out->fd < 0) return HILO_IO_ERROR;
+  if (out->is_failed) return HILO_IO_ERROR;
+  HILO_CHECK(out->fd >= 0); /* sealed already */
   if (bytes.n > BUFFER_BYTES - out->n_buffered && !flush(out)) return fail(out, diags, errno);
   if (bytes.n >= BUFFER_BYTES)
     return write_all(out->fd, bytes.p, bytes.n) ? HILO_OK : fail(out, diags, errno);
@@ -221,7 +223,8 @@ hilo_status hilo_output_write(hilo_output *out, hilo_str bytes, hilo_diags *diag
 }
 
 hilo_status hilo_output_seal(hilo_output *out, hilo_diags *diags) {
-  if (out->fd < 0) return HILO_IO_ERROR;
+  if (out->is_failed) return HILO_IO_ERROR;
+  HILO_CHECK(out->fd >= 0); /* once only */
   if (!flush(out)) return fail(out, diags, errno);
   const int fd = out->fd;
   out->fd = -1;
@@ -233,8 +236,9 @@ hilo_status hilo_output_seal(hilo_output *out, hilo_diags *diags) {
 }
 
 hilo_status hilo_output_commit(hilo_output *out, hilo_diags *diags) {
+  if (out->is_failed) return HILO_IO_ERROR;
   if (out->fd >= 0) HILO_TRY(hilo_output_seal(out, diags));
-  if (!out->temporary) return out->buffer ? HILO_IO_ERROR : HILO_OK;
+  if (!out->temporary) return HILO_OK; /* written directly */
   if (rename(out->temporary, out->target)) return fail(out, diags, errno);
   out->temporary = NULL;
   return HILO_OK;

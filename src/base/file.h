@@ -26,7 +26,8 @@ typedef struct hilo_output {
   hilo_arena *arena;
   char *buffer;
   size_t n_buffered;
-  int fd; /* -1: not open */
+  int fd;         /* -1: not open */
+  bool is_failed; /* reported, or aborted */
 } hilo_output;
 
 hilo_status hilo_output_begin(hilo_output *out, hilo_arena *arena, const char *path,

@@ -254,6 +254,33 @@ static void test_two_outputs_at_once(void **state) {
   assert_int_equal(n_entries(folder), 1);
 }
 
+/* Many files can be made ready first: sealed ones hold no descriptor and no buffer. */
+static void test_sealed_outputs(void **state) {
+  (void)state;
+  enum { N = 50 };
+  static hilo_output outs[N];
+  char name[16];
+  const unsigned n_before = n_open_files();
+  const size_t bytes_before = arena.reserved_bytes;
+  for (int i = 0; i < N; i++) {
+    snprintf(name, sizeof(name), "out%d", i);
+    assert_int_equal(hilo_output_begin(&outs[i], &arena, path_of(name), &diags), HILO_OK);
+    assert_int_equal(hilo_output_write(&outs[i], hilo_str_of(name), &diags), HILO_OK);
+    assert_int_equal(hilo_output_seal(&outs[i], &diags), HILO_OK);
+  }
+  assert_int_equal(n_open_files(), n_before);
+  assert_true(arena.reserved_bytes - bytes_before < 200000);
+  struct stat st;
+  assert_int_not_equal(stat(path_of("out0"), &st), 0);
+  for (int i = 0; i < N / 2; i++) assert_int_equal(hilo_output_commit(&outs[i], &diags), HILO_OK);
+  for (int i = N / 2; i < N; i++) hilo_output_abort(&outs[i]);
+  for (int i = N / 2; i < N; i++)
+    assert_int_equal(hilo_output_commit(&outs[i], &diags), HILO_IO_ERROR);
+  assert_int_equal(n_entries(folder), N / 2);
+  assert_content(path_of("out7"), HILO_STR("out7"));
+  assert_int_equal(diags.n, 0);
+}
+
 static void test_standard_output(void **state) {
   (void)state;
   fflush(stdout);
@@ -342,6 +369,7 @@ static void test_full_at_the_commit(void **state) {
   assert_int_equal(begun, HILO_OK);
   assert_int_equal(written, HILO_OK); /* buffered */
   assert_int_equal(committed, HILO_IO_ERROR);
+  assert_int_equal(hilo_output_commit(&out, &diags), HILO_IO_ERROR);
   assert_int_equal(n_entries(folder), 0);
 }
 
@@ -356,19 +384,24 @@ static void test_places_that_cannot_be_written(void **state) {
   assert_int_equal(mkdir(dir, 0755), 0);
   make_file(path_of("closed/out"), "old", 3);
   assert_int_equal(chmod(dir, 0555), 0);
-  assert_int_equal(chmod(folder, 0755), 0);
+  assert_int_equal(chmod(folder, 0777), 0);
+  make_file(path_of("read-only"), "old", 3);
+  assert_int_equal(chmod(path_of("read-only"), 0444), 0);
   /* Permissions do not bind root: try as somebody else. */
   const bool is_root = geteuid() == 0;
   if (is_root) assert_int_equal(seteuid(65534), 0);
   const hilo_status fresh = hilo_file_write(&arena, path_of("closed/new"), HILO_STR("x"), &diags);
   const hilo_status again = hilo_file_write(&arena, path_of("closed/out"), HILO_STR("x"), &diags);
   const hilo_status made = hilo_file_make_directories(&arena, path_of("closed/d/e"), &diags);
+  const hilo_status kept = hilo_file_write(&arena, path_of("read-only"), HILO_STR("x"), &diags);
   if (is_root) assert_int_equal(seteuid(0), 0);
+  assert_int_equal(kept, HILO_IO_ERROR);
+  assert_content(path_of("read-only"), HILO_STR("old"));
   assert_int_equal(fresh, HILO_IO_ERROR);
   assert_int_equal(again, HILO_IO_ERROR);
   assert_int_equal(made, HILO_IO_ERROR);
   assert_last_message(HILO_DIAG_EMOD906, "Permission denied");
-  assert_int_equal(diags.n_errors, 5);
+  assert_int_equal(diags.n_errors, 6);
   assert_content(path_of("closed/out"), HILO_STR("old"));
   assert_int_equal(n_entries(dir), 1);
   assert_int_equal(chmod(dir, 0755), 0);
@@ -386,6 +419,8 @@ static void test_directory_removed_under_way(void **state) {
   assert_int_equal(hilo_output_write(&out, HILO_STR("x"), &diags), HILO_OK);
   assert_int_equal(hilo_output_commit(&out, &diags), HILO_IO_ERROR);
   assert_last_message(HILO_DIAG_EMOD906, "No such file or directory");
+  assert_int_equal(hilo_output_commit(&out, &diags), HILO_IO_ERROR); /* it stays failed */
+  assert_int_equal(diags.n_errors, 1);
 }
 
 /* Killed half-way: the old file is there, whole. */
@@ -422,6 +457,7 @@ int main(void) {
       FILE_TEST(test_old_file_stays),
       FILE_TEST(test_through_a_link),
       FILE_TEST(test_two_outputs_at_once),
+      FILE_TEST(test_sealed_outputs),
       FILE_TEST(test_standard_output),
       FILE_TEST(test_devices_are_written_directly),
       FILE_TEST(test_full_device),

@@ -110,6 +110,40 @@ static void test_tags(void **state) {
   assert_int_not_equal(hilo_store_put(&store, 8, NULL, 0), empty);
 }
 
+/* So many that the 32 bits of hash that a slot holds collide: content decides, tag and bytes. */
+static void test_colliding_hashes(void **state) {
+  (void)state;
+  enum { N = 300000 };
+  hilo_store store;
+  hilo_store_init(&store, &arena, NULL);
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < N; i++) {
+    const uint32_t by_tag = hilo_store_put(&store, i, "same", 4);
+    assert_true(by_tag > last);
+    last = hilo_store_put(&store, UINT32_MAX, &i, sizeof(i));
+    assert_true(last > by_tag);
+  }
+  assert_int_equal(store.n, 2 * N);
+}
+
+/* A first record that fills its chunk: handle 0 is taken, so it needs a larger one. */
+static void test_first_record_sizes(void **state) {
+  (void)state;
+  static const char bytes[5000];
+  for (size_t n = 4070; n < 4110; n++) {
+    hilo_arena own;
+    hilo_arena_init(&own, NULL, NULL);
+    hilo_store store;
+    hilo_store_init(&store, &own, NULL);
+    const uint32_t handle = hilo_store_put(&store, 0, bytes, n);
+    assert_true(store.next <= store.chunk_end);
+    const uint32_t next = hilo_store_put(&store, 0, "next", 4);
+    assert_true(next > handle && store.next <= store.chunk_end);
+    assert_memory_equal(hilo_store_data(&store, handle), bytes, n);
+    hilo_arena_deinit(&own);
+  }
+}
+
 static void test_strings(void **state) {
   (void)state;
   hilo_store base, store;
@@ -174,6 +208,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_overlay_on_a_base, setup, teardown),
       cmocka_unit_test_setup_teardown(test_overlay_on_an_empty_base, setup, teardown),
       cmocka_unit_test_setup_teardown(test_tags, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_colliding_hashes, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_first_record_sizes, setup, teardown),
       cmocka_unit_test_setup_teardown(test_strings, setup, teardown),
       cmocka_unit_test_setup_teardown(test_failure_at_every_request, setup, teardown),
   };

@@ -83,6 +83,9 @@ static void test_nearest(void **state) {
   assert_str(hilo_str_nearest(HILO_STR("add"), words, n), "add");
   assert_null(hilo_str_nearest(HILO_STR("convolution"), words, n).p);
   assert_null(hilo_str_nearest(HILO_STR("x"), words, n).p);
+  const hilo_str letters[] = {HILO_STR("y"), HILO_STR("yz")};
+  assert_null(hilo_str_nearest(HILO_STR("x"), letters, 2).p); /* wholly different */
+  assert_null(hilo_str_nearest(HILO_STR("ab"), letters, 2).p);
   assert_null(hilo_str_nearest(HILO_STR(""), words, n).p);
   assert_null(hilo_str_nearest(HILO_STR("add"), NULL, 0).p);
   char huge[1000];

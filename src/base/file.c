@@ -167,7 +167,7 @@ static int open_output(hilo_output *out, size_t name_bytes) {
     out->temporary = NULL;
     return open(out->target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
   }
-  if (access(out->target, W_OK)) return -1;
+  if (eaccess(out->target, W_OK)) return -1; /* a rename would not mind */
   const int fd = open_temporary(out, name_bytes, 0600);
   if (fd >= 0) (void)!fchmod(fd, st.st_mode & 0777); /* at worst the new file is more private */
   return fd;

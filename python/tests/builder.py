@@ -1,10 +1,10 @@
 """Prints small penguin programs in the exact form that the compiler prints, for the tests.
 
-    p = Program()
-    x = p.input((4, 8), "float32")
-    y = p.op("mhlo.unary", [x], [((4, 8), "float32")], fn="np.exp")
-    p.output(y)
-    outputs = p.run([array])
+p = Program()
+x = p.input((4, 8), "float32")
+y = p.op("mhlo.unary", [x], [((4, 8), "float32")], fn="np.exp")
+p.output(y)
+outputs = p.run([array])
 """
 
 import os
@@ -15,13 +15,19 @@ from hilo.penguin import arrays, check, dtypes, loader
 
 IR = "neuronxcc.starfish.penguin.ir"
 TONGA = "neuronxcc.starfish.penguin.targets.tonga"
-HEAD = [f"import {IR}.ir as m0", f"import {IR}.DebugInfo as m1"] + [
-    f"import {TONGA}.{name} as m{i}"
-    for i, name in enumerate(("APIndex", "TongaInst", "TongaISAInst", "TongaTensor"), 2)
-] + ["import numpy as np"]
+HEAD = (
+    [f"import {IR}.ir as m0", f"import {IR}.DebugInfo as m1"]
+    + [
+        f"import {TONGA}.{name} as m{i}"
+        for i, name in enumerate(("APIndex", "TongaInst", "TongaISAInst", "TongaTensor"), 2)
+    ]
+    + ["import numpy as np"]
+)
 PATHS = {
-    "dependency": f"{IR}.Dependency", "support": "neuronxcc.starfish.support",
-    "frontend": "neuronxcc.starfish.penguin.frontends.XlaFE", "special": "scipy.special",
+    "dependency": f"{IR}.Dependency",
+    "support": "neuronxcc.starfish.support",
+    "frontend": "neuronxcc.starfish.penguin.frontends.XlaFE",
+    "special": "scipy.special",
     "intrinsics": f"{IR}.Intrinsics",
 }
 LAYOUTS = {1: "N", 2: "NC", 3: "NHC", 4: "NHWC"}
@@ -99,10 +105,14 @@ class Program:
     def _frame(self, var, attrs=None):
         shape = literal(var.shape)
         rank = len(var.shape)
-        view = (f'view=m0.TensorView(shape={shape}, layout="{LAYOUTS.get(rank, "")}", '
-                f"transpose={literal(tuple(range(rank)))})")
-        return (f'name="{var.name}", shape={shape}, parent=v0, id={self._id()}, '
-                f"dtype={self.dtype(var.dtype)}, {view}, ")
+        view = (
+            f'view=m0.TensorView(shape={shape}, layout="{LAYOUTS.get(rank, "")}", '
+            f"transpose={literal(tuple(range(rank)))})"
+        )
+        return (
+            f'name="{var.name}", shape={shape}, parent=v0, id={self._id()}, '
+            f"dtype={self.dtype(var.dtype)}, {view}, "
+        )
 
     def tensor(self, name, shape, dtype, tail="", number=None):
         var = Var(self._number() if number is None else number, name, tuple(shape), dtype)
@@ -135,8 +145,10 @@ class Program:
         number = self._number()
         wanted = names or [self._name("value") for _ in results]
         dsts = [self.tensor(n, *result) for n, result in zip(wanted, results)]
-        sides = (f"srcs={literal([Ref(f'v{s.number}') for s in srcs])}, "
-                 f"dsts={literal([Ref(f'v{d.number}') for d in dsts])}")
+        sides = (
+            f"srcs={literal([Ref(f'v{s.number}') for s in srcs])}, "
+            f"dsts={literal([Ref(f'v{d.number}') for d in dsts])}"
+        )
         for d in dsts:
             d.writer = number
         self.lines.append(f"v{number} = " + make(sides))
@@ -145,8 +157,10 @@ class Program:
     def _end(self, parent=None):
         ident = self._id()
         inner = "" if parent is None else f", parent=v{parent}"
-        return (f'id={ident}, parent=v0, dl=m1.DebugLocation(tensor_op_name="_t.{ident}", file="", '
-                f"line=0, column=0, hlo_id={ident}{inner})")
+        return (
+            f'id={ident}, parent=v0, dl=m1.DebugLocation(tensor_op_name="_t.{ident}", file="", '
+            f"line=0, column=0, hlo_id={ident}{inner})"
+        )
 
     def op(self, tag, srcs, results, fn=None, names=None, location=None, **keywords):
         def make(sides):
@@ -181,26 +195,32 @@ class Program:
         """A header; gives its result tensors and the header's variable."""
         number = self._number()
         dsts = [self.tensor(self._name("value"), *result) for result in results]
-        sides = (f"srcs={literal([Ref(f'v{s.number}') for s in srcs])}, "
-                 f"dsts={literal([Ref(f'v{d.number}') for d in dsts])}")
+        sides = (
+            f"srcs={literal([Ref(f'v{s.number}') for s in srcs])}, "
+            f"dsts={literal([Ref(f'v{d.number}') for d in dsts])}"
+        )
         pairs = "".join(f", {k}={literal(v)}" for k, v in keywords.items())
         self.lines.append(
             f"v{number} = {self.alias('frontend')}.NeuronTensorOp({sides}, xla_op='mhlo.fusion', "
-            f"op='{op}', hilo_fusion_op='{kind}'{pairs}, {self._end()})")
+            f"op='{op}', hilo_fusion_op='{kind}'{pairs}, {self._end()})"
+        )
         return dsts, number
 
     def write(self, tag, srcs, dst, fn, header):
         """A body operation that writes a declared tensor."""
         number = self._number()
-        sides = (f"srcs={literal([Ref(f'v{s.number}') for s in srcs])}, "
-                 f"dsts=[v{dst.number}]")
-        self.lines.append(f"v{number} = {self.alias('frontend')}.NeuronTensorOp({sides}, op={fn}, "
-                          f"xla_op='{tag}', {self._end(header)})")
+        sides = f"srcs={literal([Ref(f'v{s.number}') for s in srcs])}, " f"dsts=[v{dst.number}]"
+        self.lines.append(
+            f"v{number} = {self.alias('frontend')}.NeuronTensorOp({sides}, op={fn}, "
+            f"xla_op='{tag}', {self._end(header)})"
+        )
 
     def edge(self, src, dst, kind="ORDERED"):
         d = self.alias("dependency")
-        self.lines.append(f"v0.add_dep_edge({d}.DependencyEdge(src=v{src.writer}, dst=v{dst.writer}, "
-                          f"idx_map=[], kind={d}.EdgeKind.{kind}, predicates=[]))")
+        self.lines.append(
+            f"v0.add_dep_edge({d}.DependencyEdge(src=v{src.writer}, dst=v{dst.writer}, "
+            f"idx_map=[], kind={d}.EdgeKind.{kind}, predicates=[]))"
+        )
 
     def output(self, *variables):
         self.ends += [f"v0.markOutput(v{v.number})" for v in variables]

@@ -21,8 +21,16 @@ def group_of(groups, rank):
 @pytest.mark.parametrize("groups", [[], HALVES, CROSSED])
 @pytest.mark.parametrize("fn", ["add", "maximum", "minimum", "multiply"])
 def test_all_reduce(groups, fn):
-    got = evaluate("mhlo.all_reduce", [X], [((2, 8), "float32")], fn=f"np.{fn}", ranks=RANKS,
-                   kind="AllReduce", replica_groups=groups, **TAIL)
+    got = evaluate(
+        "mhlo.all_reduce",
+        [X],
+        [((2, 8), "float32")],
+        fn=f"np.{fn}",
+        ranks=RANKS,
+        kind="AllReduce",
+        replica_groups=groups,
+        **TAIL,
+    )
     expected = [getattr(np, fn).reduce(X[group_of(groups, r)]) for r in range(RANKS)]
     np.testing.assert_allclose(got, expected, rtol=1e-6)
 
@@ -32,8 +40,16 @@ def test_all_reduce(groups, fn):
 def test_all_gather_in_the_order_of_the_group(groups, dim):
     size = len(groups[0]) if groups else RANKS
     shape = (2 * size, 8) if dim == 0 else (2, 8 * size)
-    got = evaluate("mhlo.all_gather", [X], [(shape, "float32")], ranks=RANKS, kind="AllGather",
-                   all_gather_dim=dim, replica_groups=groups, **TAIL)
+    got = evaluate(
+        "mhlo.all_gather",
+        [X],
+        [(shape, "float32")],
+        ranks=RANKS,
+        kind="AllGather",
+        all_gather_dim=dim,
+        replica_groups=groups,
+        **TAIL,
+    )
     for r in range(RANKS):
         np.testing.assert_array_equal(got[r], np.concatenate(X[group_of(groups, r)], axis=dim))
 
@@ -41,8 +57,17 @@ def test_all_gather_in_the_order_of_the_group(groups, dim):
 @pytest.mark.parametrize("groups", [[], HALVES, CROSSED])
 def test_reduce_scatter(groups):
     size = len(groups[0]) if groups else RANKS
-    got = evaluate("mhlo.reduce_scatter", [X], [((2, 8 // size), "float32")], fn="np.add", ranks=RANKS,
-                   kind="ReduceScatter", reduce_scatter_dim=1, replica_groups=groups, **TAIL)
+    got = evaluate(
+        "mhlo.reduce_scatter",
+        [X],
+        [((2, 8 // size), "float32")],
+        fn="np.add",
+        ranks=RANKS,
+        kind="ReduceScatter",
+        reduce_scatter_dim=1,
+        replica_groups=groups,
+        **TAIL,
+    )
     for r in range(RANKS):
         group = group_of(groups, r)
         part = np.split(X[group].sum(0), size, axis=1)[group.index(r)]
@@ -50,21 +75,38 @@ def test_reduce_scatter(groups):
 
 
 def test_all_to_all_splits_and_concatenates():
-    got = evaluate("mhlo.all_to_all", [X], [((8, 2), "float32")], ranks=RANKS, kind="AlltoAll",
-                   split_dimension=1, concat_dimension=0, split_count=4, replica_groups=HALVES, **TAIL)
+    got = evaluate(
+        "mhlo.all_to_all",
+        [X],
+        [((8, 2), "float32")],
+        ranks=RANKS,
+        kind="AlltoAll",
+        split_dimension=1,
+        concat_dimension=0,
+        split_count=4,
+        replica_groups=HALVES,
+        **TAIL,
+    )
     for r in range(RANKS):
         group = group_of(HALVES, r)
         place = group.index(r)
         np.testing.assert_array_equal(
-            got[r], np.concatenate([X[other][:, 2 * place:2 * place + 2] for other in group]))
+            got[r], np.concatenate([X[other][:, 2 * place : 2 * place + 2] for other in group])
+        )
 
 
 def test_all_to_all_of_one_operand_a_member():
     y = X + 100
     p = Program()
     a, b = p.input((2, 8)), p.input((2, 8))
-    made = p.op("mhlo.all_to_all", [a, b], [((2, 8), "float32")] * 2, kind="AlltoAll",
-                replica_groups=CROSSED, **TAIL)
+    made = p.op(
+        "mhlo.all_to_all",
+        [a, b],
+        [((2, 8), "float32")] * 2,
+        kind="AlltoAll",
+        replica_groups=CROSSED,
+        **TAIL,
+    )
     p.output(*made)
     first, second = p.run([X, y], ranks=RANKS)
     for r in range(RANKS):
@@ -76,8 +118,15 @@ def test_all_to_all_of_one_operand_a_member():
 
 def test_permute_leaves_zeros_where_nothing_arrives():
     pairs = [[0, 7], [7, 0], [3, 4]]
-    got = evaluate("mhlo.collective_permute", [X], [((2, 8), "float32")], ranks=RANKS, kind="Permute",
-                   replica_groups=pairs, **TAIL)
+    got = evaluate(
+        "mhlo.collective_permute",
+        [X],
+        [((2, 8), "float32")],
+        ranks=RANKS,
+        kind="Permute",
+        replica_groups=pairs,
+        **TAIL,
+    )
     expected = np.zeros_like(X)
     for source, target in pairs:
         expected[target] = X[source]
@@ -89,9 +138,17 @@ def test_variadic_with_a_token_and_a_narrow_type():
     token = np.zeros((RANKS, 1), np.uint8)
     p = Program()
     a, b, t = p.input((2, 8)), p.input((3,), "bfloat16"), p.input((1,), "uint8")
-    made = p.op("mhlo.all_reduce", [a, b, t], [((2, 8), "float32"), ((3,), "bfloat16"), ((1,), "uint8")],
-                fn="np.add", kind="AllReduce", replica_groups=[list(range(RANKS))], dtype="float32",
-                has_token=True, stream_id=1)
+    made = p.op(
+        "mhlo.all_reduce",
+        [a, b, t],
+        [((2, 8), "float32"), ((3,), "bfloat16"), ((1,), "uint8")],
+        fn="np.add",
+        kind="AllReduce",
+        replica_groups=[list(range(RANKS))],
+        dtype="float32",
+        has_token=True,
+        stream_id=1,
+    )
     p.output(*made)
     total, rounded, passed = p.run([X, narrow, token], ranks=RANKS)
     np.testing.assert_array_equal(total[5], X.sum(0))
@@ -130,8 +187,14 @@ def test_groups_must_fit_the_run():
         evaluate("mhlo.all_reduce", [X], shape, fn="np.add", replica_groups=[[0, 9]], **keywords)
     with pytest.raises(EvaluationError, match="leaves rank 2 out"):
         evaluate("mhlo.all_reduce", [X], shape, fn="np.add", replica_groups=[[0, 1]], **keywords)
-    got = evaluate("mhlo.all_reduce", [X], shape, fn="np.add",
-                   replica_groups=[[0, 1, 2, 3, -1], [4, 5, 6, 7, -1]], **keywords)
+    got = evaluate(
+        "mhlo.all_reduce",
+        [X],
+        shape,
+        fn="np.add",
+        replica_groups=[[0, 1, 2, 3, -1], [4, 5, 6, 7, -1]],
+        **keywords,
+    )
     np.testing.assert_array_equal(got[6], X[4:].sum(0))
 
 
@@ -141,11 +204,20 @@ def test_collective_matmul_gathers_the_weight():
     other = generator.standard_normal((RANKS, 6, 3)).astype(np.float32)
     p = Program()
     a, b = p.input((2, 5, 6)), p.input((6, 3))
-    p.output(p.op("mhlo.custom_call", [a, b], [((2, 20, 3), "float32")], dtype="float32",
-                  target_name="AwsNeuronCollectiveMatmul", backend_config=Ref(
-                      '{"rhs_contracting_dim":0, "tp_degree":4, "num_groups":2, "use_sb_to_sb":0}')))
+    p.output(
+        p.op(
+            "mhlo.custom_call",
+            [a, b],
+            [((2, 20, 3), "float32")],
+            dtype="float32",
+            target_name="AwsNeuronCollectiveMatmul",
+            backend_config=Ref(
+                '{"rhs_contracting_dim":0, "tp_degree":4, "num_groups":2, "use_sb_to_sb":0}'
+            ),
+        )
+    )
     (got,) = p.run([weight, other], ranks=RANKS)
     for r in range(RANKS):
         first = r // 4 * 4
-        whole = np.concatenate(weight[first:first + 4], axis=1)
+        whole = np.concatenate(weight[first : first + 4], axis=1)
         np.testing.assert_allclose(got[r], whole @ other[r], rtol=1e-5, atol=1e-5)

@@ -24,9 +24,17 @@ def test_dot_orders_batch_lhs_free_rhs_free():
     np.testing.assert_allclose(scalar, (x[0, 0, 0] ** 2).sum(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("left, right, out", [
-    ("int8", "int8", "int32"), ("uint8", "int8", "int32"), ("int8", "int8", "int8"),
-    ("int32", "int32", "int32"), ("uint32", "uint32", "uint32"), ("int64", "int64", "int64")])
+@pytest.mark.parametrize(
+    "left, right, out",
+    [
+        ("int8", "int8", "int32"),
+        ("uint8", "int8", "int32"),
+        ("int8", "int8", "int8"),
+        ("int32", "int32", "int32"),
+        ("uint32", "uint32", "uint32"),
+        ("int64", "int64", "int64"),
+    ],
+)
 def test_integer_dots_wrap_in_the_result_type(left, right, out):
     generator = np.random.default_rng(1)
     spread = 1 << 30 if "32" in left or "64" in left else 100
@@ -39,10 +47,17 @@ def test_integer_dots_wrap_in_the_result_type(left, right, out):
     np.testing.assert_array_equal(got, wrapped.view(out) if out[0] == "i" else wrapped)
 
 
-@pytest.mark.parametrize("left, right, out", [
-    ("bfloat16", "bfloat16", "bfloat16"), ("bfloat16", "bfloat16", "float32"),
-    ("float16", "float16", "float16"), ("float8_e4m3fn", "float8_e4m3fn", "float32"),
-    ("float8_e5m2", "float8_e4m3fn", "float32"), ("int8", "int8", "float32")])
+@pytest.mark.parametrize(
+    "left, right, out",
+    [
+        ("bfloat16", "bfloat16", "bfloat16"),
+        ("bfloat16", "bfloat16", "float32"),
+        ("float16", "float16", "float16"),
+        ("float8_e4m3fn", "float8_e4m3fn", "float32"),
+        ("float8_e5m2", "float8_e4m3fn", "float32"),
+        ("int8", "int8", "float32"),
+    ],
+)
 def test_narrow_dots_convert_first_and_round_once(left, right, out):
     types = [np.dtype(getattr(ml_dtypes, n, None) or n) for n in (left, right, out)]
     generator = np.random.default_rng(2)
@@ -61,8 +76,9 @@ def test_pred_dot_is_or_of_ands():
     np.testing.assert_array_equal(got, [[True, False], [False, False], [True, False]])
 
 
-def convolution_reference(x, kernel, stride, padding, lhs_dilation, rhs_dilation, groups, batch_groups,
-                          extents):
+def convolution_reference(
+    x, kernel, stride, padding, lhs_dilation, rhs_dilation, groups, batch_groups, extents
+):
     """N C spatial by O I spatial, one product at a time."""
     space = len(stride)
     outputs, inputs = kernel.shape[:2]
@@ -74,10 +90,14 @@ def convolution_reference(x, kernel, stride, padding, lhs_dilation, rhs_dilation
         source = n + batch * (o // (outputs // batch_groups))
         for i in range(inputs):
             for offset in itertools.product(*map(range, kernel.shape[2:])):
-                where = [at[d] * stride[d] + offset[d] * rhs_dilation[d] - padding[2 * d]
-                         for d in range(space)]
-                if any(w < 0 or w % dil or w // dil >= size
-                       for w, dil, size in zip(where, lhs_dilation, x.shape[2:])):
+                where = [
+                    at[d] * stride[d] + offset[d] * rhs_dilation[d] - padding[2 * d]
+                    for d in range(space)
+                ]
+                if any(
+                    w < 0 or w % dil or w // dil >= size
+                    for w, dil, size in zip(where, lhs_dilation, x.shape[2:])
+                ):
                     continue
                 inner = tuple(w // dil for w, dil in zip(where, lhs_dilation))
                 result[place] += x[(source, group * inputs + i, *inner)] * kernel[(o, i, *offset)]
@@ -91,8 +111,17 @@ CONVOLUTIONS = [
     ((2, 4, 5, 5), (6, 2, 2, 3), (1, 1), (1, 1, 0, 2), (2, 1), (1, 1), (False, True), 2, 1),
     ((1, 4, 6, 6), (8, 1, 3, 3), (1, 1), (1, 1, 1, 1), (1, 1), (1, 1), (False, False), 4, 1),
     ((4, 3, 5), (4, 3, 2), (1,), (0, 0), (1,), (2,), (True,), 1, 2),
-    ((1, 2, 3, 4, 3), (2, 2, 2, 2, 2), (1, 1, 2), (1, 0, 0, 1, -1, 1), (1, 2, 2), (1, 1, 1),
-     (False, True, False), 1, 1),
+    (
+        (1, 2, 3, 4, 3),
+        (2, 2, 2, 2, 2),
+        (1, 1, 2),
+        (1, 0, 0, 1, -1, 1),
+        (1, 2, 2),
+        (1, 1, 1),
+        (False, True, False),
+        1,
+        1,
+    ),
 ]
 
 
@@ -105,19 +134,37 @@ def test_convolution(case, dtype):
     x, kernel = (generator.integers(-3, 4, s) for s in (shape, kernel_shape))
     extents = [
         ((n - 1) * b + 1 + padding[2 * d] + padding[2 * d + 1] - ((k - 1) * r + 1)) // s + 1
-        for d, (n, k, s, b, r) in enumerate(zip(shape[2:], kernel_shape[2:], stride, base, dilation))
+        for d, (n, k, s, b, r) in enumerate(
+            zip(shape[2:], kernel_shape[2:], stride, base, dilation)
+        )
     ]
     flipped = np.flip(kernel, [2 + d for d in range(space) if reversal[d]])
-    expected = convolution_reference(x, flipped, stride, padding, base, dilation, groups, batch_groups,
-                                     extents)
+    expected = convolution_reference(
+        x, flipped, stride, padding, base, dilation, groups, batch_groups, extents
+    )
     perms = [tuple(generator.permutation(space + 2).tolist()) for _ in range(3)]
     placed = [np.asarray(a).transpose(np.argsort(p)) for a, p in zip((x, kernel, expected), perms)]
     p = Program()
     a, k = p.input(placed[0].shape, dtype), p.input(placed[1].shape, dtype)
-    p.output(p.op("mhlo.convolution", [a, k], [(placed[2].shape, dtype)], in_perm=perms[0],
-                  kern_perm=perms[1], out_perm=perms[2], stride=stride, padding=padding,
-                  lhs_dilation=base, rhs_dilation=dilation, rhs_reversal=reversal,
-                  feature_group_count=groups, batch_group_count=batch_groups))
+    p.output(
+        p.op(
+            "mhlo.convolution",
+            [a, k],
+            [(placed[2].shape, dtype)],
+            in_perm=perms[0],
+            kern_perm=perms[1],
+            out_perm=perms[2],
+            stride=stride,
+            padding=padding,
+            lhs_dilation=base,
+            rhs_dilation=dilation,
+            rhs_reversal=reversal,
+            feature_group_count=groups,
+            batch_group_count=batch_groups,
+        )
+    )
     numpy_type = getattr(ml_dtypes, dtype, None) or np.dtype(dtype)
     (got,) = p.run([placed[0].astype(numpy_type), placed[1].astype(numpy_type)])
-    np.testing.assert_array_equal(got.astype(np.float64), placed[2].astype(numpy_type).astype(np.float64))
+    np.testing.assert_array_equal(
+        got.astype(np.float64), placed[2].astype(numpy_type).astype(np.float64)
+    )

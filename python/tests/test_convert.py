@@ -6,8 +6,18 @@ import pytest
 
 from builder import Program, Ref, as_bytes, evaluate
 
-NARROW = ["bfloat16", "float16", "float8_e3m4", "float8_e4m3", "float8_e5m2", "float8_e4m3fn",
-          "float8_e5m2fnuz", "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e8m0fnu"]
+NARROW = [
+    "bfloat16",
+    "float16",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e5m2",
+    "float8_e4m3fn",
+    "float8_e5m2fnuz",
+    "float8_e4m3fnuz",
+    "float8_e4m3b11fnuz",
+    "float8_e8m0fnu",
+]
 
 
 def numpy_type(name):
@@ -27,11 +37,15 @@ def test_floats_to_integers_truncate_saturate_and_drop_nan():
     np.testing.assert_array_equal(convert(x, "uint8"), [1, 0, 255, 0, 0, 255, 0, 127, 0])
     big = np.array([2.0**31, -(2.0**31), 2.0**63, -(2.0**63), 2.0**64, 2.0**31 - 128], np.float32)
     top = 2**31 - 1
-    np.testing.assert_array_equal(convert(big, "int32"), [top, -top - 1, top, -top - 1, top, 2**31 - 128])
     np.testing.assert_array_equal(
-        convert(big, "int64"), [2**31, -(2**31), 2**63 - 1, -(2**63), 2**63 - 1, 2**31 - 128])
+        convert(big, "int32"), [top, -top - 1, top, -top - 1, top, 2**31 - 128]
+    )
     np.testing.assert_array_equal(
-        convert(big, "uint64"), np.array([2**31, 0, 2**63, 0, 2**64 - 1, 2**31 - 128], np.uint64))
+        convert(big, "int64"), [2**31, -(2**31), 2**63 - 1, -(2**63), 2**63 - 1, 2**31 - 128]
+    )
+    np.testing.assert_array_equal(
+        convert(big, "uint64"), np.array([2**31, 0, 2**63, 0, 2**64 - 1, 2**31 - 128], np.uint64)
+    )
 
 
 def test_integers_wrap_and_anything_else_is_true():
@@ -73,10 +87,19 @@ def reduce_precision_reference(value, exponent_bits, mantissa_bits):
 @pytest.mark.parametrize("bits", [(5, 10), (8, 7), (4, 3), (5, 2), (8, 23), (3, 4)])
 def test_reduce_precision(bits):
     generator = np.random.default_rng(3)
-    x = generator.standard_normal(200).astype(np.float32) * np.float32(10) ** generator.integers(-9, 9, 200)
-    x = np.concatenate([x, [0.0, -0.0, np.inf, -np.inf, np.nan, 1 + 2**-11, 65520]]).astype(np.float32)
-    got = evaluate("mhlo.reduce_precision", [x], [(x.shape, "float32")],
-                   exponent_bits=bits[0], mantissa_bits=bits[1])
+    x = generator.standard_normal(200).astype(np.float32) * np.float32(10) ** generator.integers(
+        -9, 9, 200
+    )
+    x = np.concatenate([x, [0.0, -0.0, np.inf, -np.inf, np.nan, 1 + 2**-11, 65520]]).astype(
+        np.float32
+    )
+    got = evaluate(
+        "mhlo.reduce_precision",
+        [x],
+        [(x.shape, "float32")],
+        exponent_bits=bits[0],
+        mantissa_bits=bits[1],
+    )
     np.testing.assert_array_equal(got, [reduce_precision_reference(v, *bits) for v in x])
 
 
@@ -95,14 +118,24 @@ def test_bitcasts_change_the_last_dimension():
     np.testing.assert_array_equal(bitcast(halves, (3,), "float32"), x)
     assert bitcast(np.float32(1), (4,), "int8").tolist() == [0, 0, -128, 63]
     np.testing.assert_array_equal(
-        bitcast(np.array([0x3F80], np.uint16), (1,), "bfloat16").astype(np.float32), [1.0])
+        bitcast(np.array([0x3F80], np.uint16), (1,), "bfloat16").astype(np.float32), [1.0]
+    )
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32", "uint8", "bfloat16"])
 def test_iota(dtype):
     p = Program()
-    p.output(p.op("mhlo.iota", [], [((2, 3), dtype)], fn="m0.iota", iota_dim=1, shape=(2, 3),
-                  dtype=Ref(p.dtype(dtype))))
+    p.output(
+        p.op(
+            "mhlo.iota",
+            [],
+            [((2, 3), dtype)],
+            fn="m0.iota",
+            iota_dim=1,
+            shape=(2, 3),
+            dtype=Ref(p.dtype(dtype)),
+        )
+    )
     (got,) = p.run()
     np.testing.assert_array_equal(got.astype(np.int64), [[0, 1, 2], [0, 1, 2]])
 

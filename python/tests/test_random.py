@@ -26,8 +26,13 @@ def test_published_vectors():
 
 
 def bits(state, shape, dtype, algorithm):
-    return evaluate("mhlo.rng_bit_generator", [state], [(state.shape, "uint64"), (shape, dtype)],
-                    rng_algorithm=algorithm, shape=shape)
+    return evaluate(
+        "mhlo.rng_bit_generator",
+        [state],
+        [(state.shape, "uint64"), (shape, dtype)],
+        rng_algorithm=algorithm,
+        shape=shape,
+    )
 
 
 @pytest.mark.parametrize("algorithm", ["DEFAULT", "PHILOX", "THREE_FRY"])
@@ -95,8 +100,13 @@ def test_dropout_scales_what_it_keeps():
     x = np.ones((100, 50), np.float32) * 3
     p = Program()
     a, rate, seed = p.input(x.shape), p.input(()), p.input((), "int32")
-    made = p.op("mhlo.dropout", [a, rate, seed], [(x.shape, "float32"), (x.shape, "bool")],
-                dtype="float32", predicates=[])
+    made = p.op(
+        "mhlo.dropout",
+        [a, rate, seed],
+        [(x.shape, "float32"), (x.shape, "bool")],
+        dtype="float32",
+        predicates=[],
+    )
     p.output(*made)
     out, mask = p.run([x, np.float32(0.25), np.int32(1)])
     np.testing.assert_array_equal(out, np.where(mask, np.float32(4), 0))

@@ -10,15 +10,23 @@ NAN = float("nan")
 
 
 @pytest.mark.parametrize("direction", ["lt", "le", "gt", "ge"])
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e4m3fn", "int8", "uint16", "int64", "bool"])
+@pytest.mark.parametrize(
+    "dtype", ["float32", "bfloat16", "float8_e4m3fn", "int8", "uint16", "int64", "bool"]
+)
 def test_sort_is_stable_in_every_direction(direction, dtype):
     numpy_type = np.dtype(getattr(ml_dtypes, dtype, None) or dtype)
     generator = np.random.default_rng(4)
     keys = generator.integers(0 if numpy_type.kind in "ub" else -3, 4, (3, 20)).astype(numpy_type)
     payload = np.arange(60, dtype=np.int32).reshape(3, 20)
-    got_keys, got = evaluate("mhlo.sort", [keys, payload], [(keys.shape, dtype), (keys.shape, "int32")],
-                             dtypes_=[dtype, "int32"], dimension=1, is_stable=True,
-                             comparison_dir=direction)
+    got_keys, got = evaluate(
+        "mhlo.sort",
+        [keys, payload],
+        [(keys.shape, dtype), (keys.shape, "int32")],
+        dtypes_=[dtype, "int32"],
+        dimension=1,
+        is_stable=True,
+        comparison_dir=direction,
+    )
     for row in range(3):
         values = [float(v) for v in keys[row]]
         sign = 1 if direction[0] == "l" else -1
@@ -33,8 +41,15 @@ def test_sort_puts_nan_last_and_equates_zeros():
     for direction, expected in (("lt", [5, 1, 2, 6, 3, 0, 4]), ("gt", [3, 1, 2, 6, 5, 0, 4])):
         p = Program()
         a = p.input((7,))
-        made = p.op("mhlo.sort", [a], [((7,), "float32"), ((7,), "int32")], dimension=0, is_stable=True,
-                    comparison_dir=direction, implicit_iota=True)
+        made = p.op(
+            "mhlo.sort",
+            [a],
+            [((7,), "float32"), ((7,), "int32")],
+            dimension=0,
+            is_stable=True,
+            comparison_dir=direction,
+            implicit_iota=True,
+        )
         p.output(*made)
         values, places = p.run([x])
         assert places.tolist() == expected
@@ -44,8 +59,9 @@ def test_sort_puts_nan_last_and_equates_zeros():
 def test_sort_along_the_first_dimension_with_extremes():
     info = np.iinfo(np.int32)
     x = np.array([[info.min, 5], [info.max, -5], [0, 0]], np.int32)
-    got = evaluate("mhlo.sort", [x], [(x.shape, "int32")], dimension=0, is_stable=False,
-                   comparison_dir="gt")
+    got = evaluate(
+        "mhlo.sort", [x], [(x.shape, "int32")], dimension=0, is_stable=False, comparison_dir="gt"
+    )
     np.testing.assert_array_equal(got, [[info.max, 5], [0, 0], [info.min, -5]])
 
 
@@ -53,9 +69,19 @@ def top_k(x, k, dtype):
     p = Program()
     a = p.input(x.shape, dtype)
     shape = (*x.shape[:-1], k)
-    made = p.op("mhlo.top_k", [a], [(shape, dtype), (shape, "int32")], k=k, axis=x.ndim - 1,
-                is_ascend=False, is_barrier=False, ret_type="both", src_shape=x.shape,
-                dtype=Ref(p.dtype(dtype)), indices_dtype="int32")
+    made = p.op(
+        "mhlo.top_k",
+        [a],
+        [(shape, dtype), (shape, "int32")],
+        k=k,
+        axis=x.ndim - 1,
+        is_ascend=False,
+        is_barrier=False,
+        ret_type="both",
+        src_shape=x.shape,
+        dtype=Ref(p.dtype(dtype)),
+        indices_dtype="int32",
+    )
     p.output(*made)
     return p.run([x])
 

@@ -3,7 +3,8 @@
     function = hilo.penguin.load("penguin.py")
     outputs = function.run({"arg0": x, "arg1": y})
 
-`load` takes a program or an `hlo_netlist.json`; both results have `run(inputs, ranks=1) -> outputs`.
+`load` takes a program or an `hlo_netlist.json`; both results have
+`run(inputs, ranks=1) -> outputs`.
 """
 
 import os
@@ -13,8 +14,15 @@ from .kernels import register as register_kernel
 from .loader import load_text
 from .program import Function
 
-__all__ = ["EvaluationError", "Function", "PenguinError", "ProgramError", "load", "load_text",
-           "register_kernel"]
+__all__ = [
+    "EvaluationError",
+    "Function",
+    "PenguinError",
+    "ProgramError",
+    "load",
+    "load_text",
+    "register_kernel",
+]
 
 
 def load(path):

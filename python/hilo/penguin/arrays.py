@@ -1,6 +1,7 @@
 """Array files and seeded inputs, shared by programs and netlists.
 
-`arg0`, `arg1`, ... are the inputs, `out0`, `out1`, ... the outputs. Types that numpy lacks are raw bits.
+`arg0`, `arg1`, ... are the inputs, `out0`, `out1`, ... the outputs; types that numpy lacks are raw
+bits.
 """
 
 import zipfile
@@ -16,8 +17,15 @@ def read_npz(path):
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, KeyError, AttributeError, TypeError,
-            zipfile.BadZipFile) as error:
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        KeyError,
+        AttributeError,
+        TypeError,
+        zipfile.BadZipFile,
+    ) as error:
         raise ProgramError(f"array file `{path}` can't be read: {error}") from error
 
 
@@ -41,7 +49,7 @@ def write_npz(path, arrays):
 def seeded(tensors, ranks, seed):
     """Inputs for `tensors` (anything with shape and dtype) from a fixed generator.
 
-    Floats are normal, integers small and not negative (so that they serve as indices), predicates fair.
+    Floats are normal, integers small and not negative (they may serve as indices), predicates fair.
     """
     generator = np.random.Generator(np.random.PCG64(seed))
     arrays = []

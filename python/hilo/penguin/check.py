@@ -80,7 +80,7 @@ def _tensor(tensor):
 
 
 def _order(function):
-    """Every tensor is written once, before it is read; headers of fusions neither write nor read."""
+    """Every tensor is written once, before it is read; fusion headers neither write nor read."""
     given = set(function.inputs)
     written, declared = set(), {}
     headers = []
@@ -128,8 +128,12 @@ def _operation(op):
     if row.functions is not None and op.fn not in row.functions | {None}:
         yield f"{op} has an unknown function `{op.fn}`"
         return
-    if row.functions is not None and op.fn is None and "None" not in row.functions \
-            and op.tag not in ("mhlo.select_and_scatter",):
+    if (
+        row.functions is not None
+        and op.fn is None
+        and "None" not in row.functions
+        and op.tag not in ("mhlo.select_and_scatter",)
+    ):
         yield f"{op} has no `op`"
         return
     if missing:
@@ -189,7 +193,7 @@ def _interface(function):
     for out, given, kind in function.aliases:
         where = f"alias of `{out}` and `{given}`"
         if kind not in ("must", "may"):
-            yield f"{where} has kind \"{kind}\", expected \"must\" or \"may\""
+            yield f'{where} has kind "{kind}", expected "must" or "may"'
         if out not in outputs:
             yield f"{where}: `{out}` is no output"
         elif given not in inputs:

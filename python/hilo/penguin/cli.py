@@ -1,7 +1,7 @@
 """`python -m hilo.penguin run|check|show PROGRAM`; PROGRAM is a penguin.py or an hlo_netlist.json.
 
-Exit status: 0 all equal or nothing to compare, 1 input rejected, 2 results differ, 3 something in the
-program can't be evaluated.
+Exit status: 0 all equal or nothing to compare, 1 input rejected, 2 results differ, 3 something in
+the program can't be evaluated.
 """
 
 import argparse
@@ -26,30 +26,51 @@ class Parser(argparse.ArgumentParser):
 
 
 def _parser():
-    parser = Parser(prog="python -m hilo.penguin", allow_abbrev=False,
-                    description="Execute, check or describe a penguin program or netlist.")
+    parser = Parser(
+        prog="python -m hilo.penguin",
+        allow_abbrev=False,
+        description="Execute, check or describe a penguin program or netlist.",
+    )
     commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
-    run = commands.add_parser("run", help="execute, compare with stated results", allow_abbrev=False)
+    run = commands.add_parser(
+        "run", help="execute, compare with stated results", allow_abbrev=False
+    )
     run.add_argument("program")
     run.add_argument("--inputs", metavar="F.npz", help="arg0, arg1, ...; with ranks a leading axis")
-    run.add_argument("--input", metavar="K=F.npy", action="append", default=[],
-                     help="one input by name, over those of --inputs")
-    run.add_argument("--seed", type=int, default=0,
-                     help="makes the inputs where none are given, and the random numbers")
+    run.add_argument(
+        "--input",
+        metavar="K=F.npy",
+        action="append",
+        default=[],
+        help="one input by name, over those of --inputs",
+    )
+    run.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="makes the inputs where none are given, and the random numbers",
+    )
     run.add_argument("--outputs", metavar="F.npz", help="write results as out0, out1, ...")
     run.add_argument("--expect", metavar="F.npz", help="compare with these results")
-    run.add_argument("--case", metavar="CASE", help="a corpus folder or its case.json: its inputs, "
-                     "results, tolerances and ranks")
+    run.add_argument(
+        "--case",
+        metavar="CASE",
+        help="a corpus folder or its case.json: its inputs, " "results, tolerances and ranks",
+    )
     run.add_argument("--rtol", type=float, default=0.0)
     run.add_argument("--atol", type=float, default=0.0)
     run.add_argument("--ulp", type=int, default=0)
     run.add_argument("--ranks", type=int, help="default: what the replica groups need")
     run.add_argument("--num-replicas", type=int, default=1, help="how many replicas the ranks form")
-    run.add_argument("--trace", action="store_true", help="print a summary of every operation's values")
+    run.add_argument(
+        "--trace", action="store_true", help="print a summary of every operation's values"
+    )
     run.add_argument("--no-verify", action="store_true", help="evaluate without checking first")
     run.add_argument("--json", action="store_true", help="one record a comparison")
-    for name, text in (("check", "execute the text and check the structure"),
-                       ("show", "operations, bytes, peak live memory")):
+    for name, text in (
+        ("check", "execute the text and check the structure"),
+        ("show", "operations, bytes, peak live memory"),
+    ):
         command = commands.add_parser(name, help=text, allow_abbrev=False)
         command.add_argument("program")
         command.add_argument("--json", action="store_true")
@@ -107,7 +128,10 @@ def _run(arguments):
     if ranks < 1:
         raise ProgramError(f"`--ranks` is {ranks}, expected 1 or more")
     outputs = program.run(
-        _inputs(arguments, program, case, ranks), ranks=ranks, replicas=replicas, seed=arguments.seed,
+        _inputs(arguments, program, case, ranks),
+        ranks=ranks,
+        replicas=replicas,
+        seed=arguments.seed,
         trace=_trace if arguments.trace else None,
     )
     if arguments.outputs:
@@ -117,18 +141,28 @@ def _run(arguments):
 
 def _report(arguments, program, outputs, case):
     if arguments.expect:
-        records = compare_outputs(program.outputs, outputs, arrays.read_npz(arguments.expect),
-                                  arguments.rtol, arguments.atol, arguments.ulp)
+        records = compare_outputs(
+            program.outputs,
+            outputs,
+            arrays.read_npz(arguments.expect),
+            arguments.rtol,
+            arguments.atol,
+            arguments.ulp,
+        )
     elif case:
         if len(case.tolerances) != len(outputs):
             raise ProgramError(
-                f"the program has {len(outputs)} outputs, the case {len(case.tolerances)}")
-        records = compare_outputs(program.outputs, outputs, case.outputs, ulp=arguments.ulp,
-                                  tolerances=case.tolerances)
+                f"the program has {len(outputs)} outputs, the case {len(case.tolerances)}"
+            )
+        records = compare_outputs(
+            program.outputs, outputs, case.outputs, ulp=arguments.ulp, tolerances=case.tolerances
+        )
     else:
         if not arguments.outputs and not arguments.json:
             for i, (tensor, array) in enumerate(zip(program.outputs, outputs)):
-                print(f"out{i} {tensor.name} {tensor.dtype.name}{list(array.shape)} {summary(array)}")
+                print(
+                    f"out{i} {tensor.name} {tensor.dtype.name}{list(array.shape)} {summary(array)}"
+                )
         return EQUAL
     for record in records:
         print(json.dumps(record.record()) if arguments.json else record)

@@ -1,11 +1,11 @@
-"""Collectives over the ranks of one run, in lockstep: all operands of all ranks in, all results out.
+"""Collectives over the ranks of one run, in lockstep: operands of all ranks in, all results out.
 
 Groups hold flattened ranks (replica x partitions + partition); no group means all ranks in one.
 """
 
 import numpy as np
 
-from . import dtypes, reducers, rules
+from . import reducers, rules
 from .errors import EvaluationError, ProgramError, require
 from .registry import operation
 
@@ -43,7 +43,7 @@ def payload(op):
 
 
 def collective(tag, kind, infer, needs=(), functions=None):
-    """Registers `exchange(op, arrays of the group's members) -> their results`, per data operand."""
+    """Registers `exchange(op, arrays of a group's members) -> their results`, per data operand."""
 
     def rule(op):
         if op.get("kind") is not None:
@@ -51,23 +51,32 @@ def collective(tag, kind, infer, needs=(), functions=None):
         if payload(op) == 1:
             rules.keyword_dtype(op)
         n = payload(op)
-        require(len(op.dsts) in (n, len(op.srcs)), f"has {len(op.srcs)} operands, {len(op.dsts)} results")
+        require(
+            len(op.dsts) in (n, len(op.srcs)),
+            f"has {len(op.srcs)} operands, {len(op.dsts)} results",
+        )
         require(n >= 1, "has no operand")
         return [infer(op, s, d) for s, d in zip(op.srcs[:n], op.dsts)] + [
             (d.shape, d.dtype) for d in op.dsts[n:]
         ]
 
     def register(exchange):
-        @operation(tag, infer=rule, needs=(*COMMON, *needs), accepts=OPTIONAL, functions=functions,
-                   lockstep=True)
+        @operation(
+            tag,
+            infer=rule,
+            needs=(*COMMON, *needs),
+            accepts=OPTIONAL,
+            functions=functions,
+            lockstep=True,
+        )
         def evaluate(op, state, operands):
-            results = [[None] * payload(op) + list(row[payload(op):]) for row in operands]
+            results = [[None] * payload(op) + list(row[payload(op) :]) for row in operands]
             for group in groups(op, state.ranks):
                 for i in range(payload(op)):
                     given = exchange(op, [operands[rank][i] for rank in group])
                     for rank, array in zip(group, given):
                         results[rank][i] = array
-            return [row[:len(op.dsts)] for row in results]
+            return [row[: len(op.dsts)] for row in results]
 
         return exchange
 
@@ -79,12 +88,14 @@ def _same(op, source, target):
 
 
 def _scaled(op, source, dim, up=1, down=1):
-    """Shape of `source` with dimension `dim` times `up`, divided by `down`; None = not known here."""
+    """Shape of `source` with dimension `dim` times `up`, divided by `down`."""
     rules.dims("dimension", (dim,), len(source.shape))
-    require(source.shape[dim] % down == 0,
-            f"dimension {dim} of {source.shape[dim]} does not split into {down}")
+    require(
+        source.shape[dim] % down == 0,
+        f"dimension {dim} of {source.shape[dim]} does not split into {down}",
+    )
     size = source.shape[dim] * up // down
-    return source.shape[:dim] + (size,) + source.shape[dim + 1:]
+    return source.shape[:dim] + (size,) + source.shape[dim + 1 :]
 
 
 def _infer_all_gather(op, source, target):
@@ -117,8 +128,13 @@ def _split(op, array, count, axis):
     return np.split(array, count, axis=axis)
 
 
-@collective("mhlo.reduce_scatter", "ReduceScatter", _infer_reduce_scatter,
-            needs=("reduce_scatter_dim",), functions=reducers.ASSOCIATIVE)
+@collective(
+    "mhlo.reduce_scatter",
+    "ReduceScatter",
+    _infer_reduce_scatter,
+    needs=("reduce_scatter_dim",),
+    functions=reducers.ASSOCIATIVE,
+)
 def reduce_scatter(op, arrays):
     return _split(op, reducers.fold(op.fn, arrays), len(arrays), op["reduce_scatter_dim"])
 
@@ -127,8 +143,10 @@ def _infer_all_to_all(op):
     n, size = payload(op), group_size(op)
     if op.get("kind") is not None:
         rules.equal("`kind`", op["kind"], "AlltoAll")
-    require(n >= 1 and len(op.dsts) in (n, len(op.srcs)),
-            f"has {len(op.srcs)} operands, {len(op.dsts)} results")
+    require(
+        n >= 1 and len(op.dsts) in (n, len(op.srcs)),
+        f"has {len(op.srcs)} operands, {len(op.dsts)} results",
+    )
     if _is_exchange(op):
         rules.same_shape(op, *op.srcs[:n])
         require(size is None or size == n, f"has {n} operands, expected one a member ({size})")
@@ -151,8 +169,13 @@ def _is_exchange(op):
     return op.get("split_dimension") is None
 
 
-@operation("mhlo.all_to_all", infer=_infer_all_to_all, needs=COMMON,
-           accepts=(*OPTIONAL, "split_dimension", "concat_dimension", "split_count"), lockstep=True)
+@operation(
+    "mhlo.all_to_all",
+    infer=_infer_all_to_all,
+    needs=COMMON,
+    accepts=(*OPTIONAL, "split_dimension", "concat_dimension", "split_count"),
+    lockstep=True,
+)
 def all_to_all(op, state, operands):
     n = payload(op)
     results = [[None] * n + list(row[n:]) for row in operands]
@@ -170,25 +193,30 @@ def all_to_all(op, state, operands):
             for place, rank in enumerate(group):
                 received = [part[place] for part in parts]
                 results[rank][i] = np.concatenate(received, axis=op["concat_dimension"])
-    return [row[:len(op.dsts)] for row in results]
+    return [row[: len(op.dsts)] for row in results]
 
 
 def _infer_permute(op):
     if op.get("kind") is not None:
         rules.equal("`kind`", op["kind"], "Permute")
     n = payload(op)
-    require(n >= 1 and len(op.dsts) in (n, len(op.srcs)),
-            f"has {len(op.srcs)} operands, {len(op.dsts)} results")
+    require(
+        n >= 1 and len(op.dsts) in (n, len(op.srcs)),
+        f"has {len(op.srcs)} operands, {len(op.dsts)} results",
+    )
     pairs = [tuple(pair) for pair in op["replica_groups"]]
-    require(all(len(pair) == 2 for pair in pairs), "`replica_groups` must hold (source, target) pairs")
+    require(
+        all(len(pair) == 2 for pair in pairs), "`replica_groups` must hold (source, target) pairs"
+    )
     for what, side in (("source", 0), ("target", 1)):
         ends = [pair[side] for pair in pairs]
         require(len(set(ends)) == len(ends), f"a {what} occurs twice in `replica_groups`")
     return [(s.shape, s.dtype) for s in op.srcs[:n]] + [(d.shape, d.dtype) for d in op.dsts[n:]]
 
 
-@operation("mhlo.collective_permute", infer=_infer_permute, needs=COMMON, accepts=OPTIONAL,
-           lockstep=True)
+@operation(
+    "mhlo.collective_permute", infer=_infer_permute, needs=COMMON, accepts=OPTIONAL, lockstep=True
+)
 def collective_permute(op, state, operands):
     """Ranks that receive nothing get zeros."""
     n = payload(op)
@@ -197,7 +225,7 @@ def collective_permute(op, state, operands):
         if max(source, target) >= state.ranks:
             raise ProgramError(f"{op} names rank {max(source, target)}, the run has {state.ranks}")
         results[target][:n] = operands[source][:n]
-    return [row[:len(op.dsts)] for row in results]
+    return [row[: len(op.dsts)] for row in results]
 
 
 def _infer_rank(op):

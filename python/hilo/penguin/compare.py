@@ -34,6 +34,7 @@ class Comparison:
 
     def record(self):
         """The figures as a dictionary for JSON; numbers that JSON lacks become strings."""
+
         def plain(value):
             finite = not isinstance(value, float) or np.isfinite(value)
             return value if finite else str(value)
@@ -42,11 +43,15 @@ class Comparison:
 
     def __str__(self):
         if self.equal:
-            return (f"{self.output}: equal, {self.elements} elements, max abs {self.max_abs:.3g}, "
-                    f"max ulp {self.max_ulp}")
-        return (f"{self.output}: {self.differing} of {self.elements} elements differ, max abs "
-                f"{self.max_abs:.3g}, max rel {self.max_rel:.3g}, max ulp {self.max_ulp}; first at "
-                f"{self.first_index}: {self.got}, expected {self.expected}")
+            return (
+                f"{self.output}: equal, {self.elements} elements, max abs {self.max_abs:.3g}, "
+                f"max ulp {self.max_ulp}"
+            )
+        return (
+            f"{self.output}: {self.differing} of {self.elements} elements differ, max abs "
+            f"{self.max_abs:.3g}, max rel {self.max_rel:.3g}, max ulp {self.max_ulp}; first at "
+            f"{self.first_index}: {self.got}, expected {self.expected}"
+        )
 
 
 def _ordered(array):
@@ -87,8 +92,11 @@ def _figures(name, got, expected, rtol, atol, ulp):
     relative = difference / np.maximum(np.abs(b64), TINY)
     first = np.argwhere(wrong)[0] if wrong.any() else None
     return Comparison(
-        name, int(got.size), int(np.count_nonzero(wrong)),
-        float(difference.max(initial=0.0)), float(relative.max(initial=0.0)),
+        name,
+        int(got.size),
+        int(np.count_nonzero(wrong)),
+        float(difference.max(initial=0.0)),
+        float(relative.max(initial=0.0)),
         int(ulps.max(initial=np.uint64(0))),
         None if first is None else [int(i) for i in first],
         None if first is None else a64[tuple(first)].item(),
@@ -97,20 +105,27 @@ def _figures(name, got, expected, rtol, atol, ulp):
 
 
 def compare_outputs(tensors, outputs, expected, rtol=0.0, atol=0.0, ulp=0, tolerances=None):
-    """Comparisons of a list of outputs with `out<i>` arrays; `tolerances` are (rtol, atol) by output."""
+    """Comparisons of outputs with `out<i>` arrays; `tolerances` are (rtol, atol) by output."""
     records = []
     for i, (tensor, got) in enumerate(zip(tensors, outputs)):
         name = f"out{i}"
         stated = expected.get(name, expected.get(tensor.name))
         if stated is None:
             raise ProgramError(f"expected results lack `{name}`")
-        if stated.dtype != got.dtype and not (stated.dtype.kind in "iu" and tensor.dtype.is_integer):
+        if stated.dtype != got.dtype and not (
+            stated.dtype.kind in "iu" and tensor.dtype.is_integer
+        ):
             stated = dtypes.from_storage(stated, tensor.dtype, f"expected `{name}`")
         if tolerances is not None:
             rtol, atol = tolerances[i]
         records.append(compare(name, got, stated, rtol, atol, ulp))
-    extra = [name for name in expected if name.startswith("out") and name[3:].isdigit()
-             and int(name[3:]) >= len(outputs)]
+    extra = [
+        name
+        for name in expected
+        if name.startswith("out") and name[3:].isdigit() and int(name[3:]) >= len(outputs)
+    ]
     if extra:
-        raise ProgramError(f"expected results hold `{extra[0]}`, the program has {len(outputs)} outputs")
+        raise ProgramError(
+            f"expected results hold `{extra[0]}`, the program has {len(outputs)} outputs"
+        )
     return records

@@ -64,7 +64,8 @@ def contracted_shape(op, lhs, rhs):
     rules.dims("dims of the left operand", lhs_batch + lhs_contract, len(lhs))
     rules.dims("dims of the right operand", rhs_batch + rhs_contract, len(rhs))
     for what, left, right in (
-        ("batching", lhs_batch, rhs_batch), ("contracting", lhs_contract, rhs_contract)
+        ("batching", lhs_batch, rhs_batch),
+        ("contracting", lhs_contract, rhs_contract),
     ):
         sizes = [lhs[d] for d in left], [rhs[d] for d in right]
         require(sizes[0] == sizes[1], f"{what} sizes differ: {sizes[0]} and {sizes[1]}")
@@ -74,7 +75,11 @@ def contracted_shape(op, lhs, rhs):
     return tuple(shape)
 
 
-@operation("mhlo.dot", infer=_infer_dot, needs=LISTS,
-           accepts=("lhs_zero_point", "rhs_zero_point", "grad_x", "grad_y"))
+@operation(
+    "mhlo.dot",
+    infer=_infer_dot,
+    needs=LISTS,
+    accepts=("lhs_zero_point", "rhs_zero_point", "grad_x", "grad_y"),
+)
 def dot(op, state, lhs, rhs):
     return contracted(lhs, rhs, op.dsts[0].dtype.numpy, *(list(op[name]) for name in LISTS))

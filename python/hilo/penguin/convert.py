@@ -7,8 +7,12 @@ from .errors import require
 from .registry import operation
 
 IEEE_FIELDS = {
-    "float32": (8, 23), "bfloat16": (8, 7), "float16": (5, 10), "float8_e5m2": (5, 2),
-    "float8_e4m3": (4, 3), "float8_e3m4": (3, 4),
+    "float32": (8, 23),
+    "bfloat16": (8, 7),
+    "float16": (5, 10),
+    "float8_e5m2": (5, 2),
+    "float8_e4m3": (4, 3),
+    "float8_e3m4": (3, 4),
 }
 
 
@@ -28,13 +32,18 @@ def _infer_reduce_precision(op):
     rules.arity(op, 1)
     source = op.srcs[0]
     require(source.dtype.is_float, f"is not defined for {source.dtype.name}")
-    require(op["exponent_bits"] >= 1, f"`exponent_bits` is {op['exponent_bits']}, expected 1 or more")
-    require(op["mantissa_bits"] >= 0, f"`mantissa_bits` is {op['mantissa_bits']}, expected 0 or more")
+    require(
+        op["exponent_bits"] >= 1, f"`exponent_bits` is {op['exponent_bits']}, expected 1 or more"
+    )
+    require(
+        op["mantissa_bits"] >= 0, f"`mantissa_bits` is {op['mantissa_bits']}, expected 0 or more"
+    )
     return [(source.shape, source.dtype)]
 
 
-@operation("mhlo.reduce_precision", infer=_infer_reduce_precision,
-           needs=("exponent_bits", "mantissa_bits"))
+@operation(
+    "mhlo.reduce_precision", infer=_infer_reduce_precision, needs=("exponent_bits", "mantissa_bits")
+)
 def reduce_precision(op, state, x):
     name = op.srcs[0].dtype.name
     if name not in IEEE_FIELDS:
@@ -96,7 +105,9 @@ def _infer_iota(op):
     return [(shape, op.dsts[0].dtype)]
 
 
-@operation("mhlo.iota", infer=_infer_iota, needs=("iota_dim", "shape", "dtype"), functions=("iota",))
+@operation(
+    "mhlo.iota", infer=_infer_iota, needs=("iota_dim", "shape", "dtype"), functions=("iota",)
+)
 def iota(op, state):
     return iota_array(op["shape"], op["iota_dim"], op.dsts[0].dtype.numpy)
 

@@ -12,8 +12,18 @@ from .errors import require
 from .movement import pad_array
 from .registry import operation
 
-KEYWORDS = ("in_perm", "kern_perm", "out_perm", "stride", "padding", "lhs_dilation", "rhs_dilation",
-            "rhs_reversal", "feature_group_count", "batch_group_count")
+KEYWORDS = (
+    "in_perm",
+    "kern_perm",
+    "out_perm",
+    "stride",
+    "padding",
+    "lhs_dilation",
+    "rhs_dilation",
+    "rhs_reversal",
+    "feature_group_count",
+    "batch_group_count",
+)
 
 
 def _infer_convolution(op):
@@ -31,14 +41,21 @@ def _infer_convolution(op):
     feature_groups, batch_groups = op["feature_group_count"], op["batch_group_count"]
     require(feature_groups >= 1 and batch_groups >= 1, "group counts must be 1 or more")
     rules.equal("input features of the kernel times groups", inputs * feature_groups, features)
-    for what, size, groups in (("output features", outputs, feature_groups * batch_groups),
-                               ("batch", batch, batch_groups)):
+    for what, size, groups in (
+        ("output features", outputs, feature_groups * batch_groups),
+        ("batch", batch, batch_groups),
+    ):
         require(size % groups == 0, f"{what} {size} do not split into {groups} groups")
     extents = [
         rules.window_extent(n, k, s, low, high, base, dilation)
         for n, k, s, (low, high), base, dilation in zip(
-            space, window, op["stride"], rules.pairs(op["padding"]),
-            op["lhs_dilation"], op["rhs_dilation"])
+            space,
+            window,
+            op["stride"],
+            rules.pairs(op["padding"]),
+            op["lhs_dilation"],
+            op["rhs_dilation"],
+        )
     ]
     logical = [batch // batch_groups, outputs, *extents]
     shape = [0] * rank
@@ -53,8 +70,11 @@ def windows(x, shape, window, stride, dilation):
     return np.lib.stride_tricks.as_strided(
         x,
         (*x.shape[:2], *shape, *window),
-        (*x.strides[:2], *(s * step for s, step in zip(strides, stride)),
-         *(s * step for s, step in zip(strides, dilation))),
+        (
+            *x.strides[:2],
+            *(s * step for s, step in zip(strides, stride)),
+            *(s * step for s, step in zip(strides, dilation)),
+        ),
         writeable=False,
     )
 
@@ -68,16 +88,24 @@ def convolution(op, state, x, kernel):
     extents = [
         rules.window_extent(n, k, s, low, high, base, dilation)
         for n, k, s, (low, high), base, dilation in zip(
-            x.shape[2:], kernel.shape[2:], op["stride"], margins,
-            op["lhs_dilation"], op["rhs_dilation"])
+            x.shape[2:],
+            kernel.shape[2:],
+            op["stride"],
+            margins,
+            op["lhs_dilation"],
+            op["rhs_dilation"],
+        )
     ]
     result = op.dsts[0].dtype.numpy
     if 0 in extents:
         out = np.zeros((x.shape[0] // op["batch_group_count"], kernel.shape[0], *extents), result)
     else:
         x = pad_array(
-            x, np.zeros((), x.dtype), [0, 0, *(low for low, _ in margins)],
-            [0, 0, *(high for _, high in margins)], [0, 0, *(n - 1 for n in op["lhs_dilation"])],
+            x,
+            np.zeros((), x.dtype),
+            [0, 0, *(low for low, _ in margins)],
+            [0, 0, *(high for _, high in margins)],
+            [0, 0, *(n - 1 for n in op["lhs_dilation"])],
         )
         view = windows(x, extents, kernel.shape[2:], op["stride"], op["rhs_dilation"])
         out = _grouped(view, kernel, result, op["feature_group_count"], op["batch_group_count"])
@@ -88,7 +116,7 @@ def _grouped(view, kernel, result, feature_groups, batch_groups):
     """view [N, C, out..., k...] by kernel [O, I, k...] to [N / batch groups, O, out...]."""
     space = kernel.ndim - 2
     batch, features = view.shape[0] // batch_groups, view.shape[1] // feature_groups
-    out, window = view.shape[2:2 + space], view.shape[2 + space:]
+    out, window = view.shape[2 : 2 + space], view.shape[2 + space :]
     groups = feature_groups * batch_groups
     places, depth = int(np.prod(out)), features * int(np.prod(window))
     split = view.reshape(batch_groups, batch, feature_groups, features, *out, *window)

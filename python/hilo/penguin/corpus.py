@@ -1,4 +1,4 @@
-"""Runs a program against a case of the corpus: a folder with `case.json`, `inputs.npz`, `outputs.npz`.
+"""Runs a program against a corpus case: a folder with `case.json`, `inputs.npz`, `outputs.npz`.
 
     result = corpus.run_case("out/penguin.py", "corpus/jax/mlp_fwd")
     assert result.passed, result
@@ -10,10 +10,9 @@ import json
 import os
 import time
 from dataclasses import dataclass
-from typing import List
 
 from . import arrays, check, load
-from .compare import Comparison, compare_outputs
+from .compare import compare_outputs
 from .errors import EvaluationError, ProgramError
 
 
@@ -22,7 +21,7 @@ class CaseResult:
     """What a run against a case gave; `str()` lists the outputs that differ."""
 
     name: str
-    comparisons: List[Comparison]
+    comparisons: list
     seconds: float
 
     @property
@@ -59,11 +58,13 @@ def read_case(path):
         raise ProgramError(f"case `{file}` can't be read: {error}") from error
     replicas = record.get("num_replicas", 1)
     return Case(
-        record.get("name", os.path.basename(os.path.abspath(folder))), record.get("expect", "ok"),
+        record.get("name", os.path.basename(os.path.abspath(folder))),
+        record.get("expect", "ok"),
         arrays.read_npz(os.path.join(folder, "inputs.npz")),
         arrays.read_npz(os.path.join(folder, "outputs.npz")),
         [(o.get("rtol", 0.0), o.get("atol", 0.0)) for o in record.get("outputs", [])],
-        replicas * record.get("num_partitions", 1), replicas,
+        replicas * record.get("num_partitions", 1),
+        replicas,
     )
 
 
@@ -80,9 +81,12 @@ def run_case(program, case, seed=0, verify=True, trace=None):
         for function in functions(loaded):
             verify_function(function)
     if len(loaded.outputs) != len(case.tolerances):
-        raise ProgramError(f"the program has {len(loaded.outputs)} outputs, the case "
-                           f"{len(case.tolerances)}")
-    outputs = loaded.run(case.inputs, ranks=case.ranks, replicas=case.replicas, seed=seed, trace=trace)
+        raise ProgramError(
+            f"the program has {len(loaded.outputs)} outputs, the case " f"{len(case.tolerances)}"
+        )
+    outputs = loaded.run(
+        case.inputs, ranks=case.ranks, replicas=case.replicas, seed=seed, trace=trace
+    )
     records = compare_outputs(loaded.outputs, outputs, case.outputs, tolerances=case.tolerances)
     return CaseResult(case.name, records, time.perf_counter() - start)
 

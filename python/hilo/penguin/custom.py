@@ -1,4 +1,4 @@
-"""Custom calls without a family of their own: prints, kernels, collective matmul, fusion headers."""
+"""Custom calls without a family: prints, kernels, collective matmul, fusion headers."""
 
 import numpy as np
 
@@ -8,11 +8,23 @@ from .errors import EvaluationError, ProgramError, require
 from .registry import operation
 
 MATMUL_TARGET = "AwsNeuronCollectiveMatmul"
-CUSTOM_OP_STRINGS = ("target_name", "function_name", "name", "lib_file_name", "ulib_to_ucode_version",
-                     "ulib_to_isa_version")
+CUSTOM_OP_STRINGS = (
+    "target_name",
+    "function_name",
+    "name",
+    "lib_file_name",
+    "ulib_to_ucode_version",
+    "ulib_to_isa_version",
+)
 PRECISE = {"Expm1": np.expm1, "Log1p": np.log1p}
-FUSION_KINDS = {"Elementwise": "Elementwise", "Expm1": "Elementwise", "Log1p": "Elementwise",
-                "DotSoftmax": "DotSoftmax", "DotLogistic": "DotFusion", "MulRedSqrt": "MulRedSqrt"}
+FUSION_KINDS = {
+    "Elementwise": "Elementwise",
+    "Expm1": "Elementwise",
+    "Log1p": "Elementwise",
+    "DotSoftmax": "DotSoftmax",
+    "DotLogistic": "DotFusion",
+    "MulRedSqrt": "MulRedSqrt",
+}
 
 
 def _declared(op):
@@ -34,7 +46,9 @@ def device_print(op, state, *arrays):
     return [array.reshape(d.shape) for array, d in zip(arrays, op.dsts)]
 
 
-@operation("NativeKernel", infer=_declared, needs=("kernel_config",), accepts=("use_opaque_access",))
+@operation(
+    "NativeKernel", infer=_declared, needs=("kernel_config",), accepts=("use_opaque_access",)
+)
 def native_kernel(op, state, *arrays):
     return kernels.call(op, list(kernels.names_of(op["kernel_config"])), arrays)
 
@@ -48,8 +62,13 @@ def _infer_custom_call(op):
     return _declared(op)
 
 
-@operation("mhlo.custom_call", infer=_infer_custom_call, needs=("target_name",), lockstep=True,
-           accepts=("dtype", "shape", "backend_config", *CUSTOM_OP_STRINGS[1:]))
+@operation(
+    "mhlo.custom_call",
+    infer=_infer_custom_call,
+    needs=("target_name",),
+    lockstep=True,
+    accepts=("dtype", "shape", "backend_config", *CUSTOM_OP_STRINGS[1:]),
+)
 def custom_call(op, state, operands):
     if op["target_name"] == MATMUL_TARGET:
         return _collective_matmul(op, state, operands)
@@ -59,10 +78,10 @@ def custom_call(op, state, operands):
 
 
 def _collective_matmul(op, state, operands):
-    """dot of the weight gathered over consecutive groups of `tp_degree` ranks with the other operand.
+    """dot of the other operand with the weight, gathered over groups of `tp_degree` ranks in a row.
 
-    The call does not carry the gathered and the other contracting dimension: they are what the shapes
-    leave, and it is an error when they leave a choice.
+    The call does not carry the gathered and the other contracting dimension: they are what the
+    shapes leave, and it is an error when they leave a choice.
     """
     degree = op["backend_config"]["tp_degree"]
     if state.ranks % degree:
@@ -95,7 +114,7 @@ def _matmul_choices(op, degree):
             if rhs_dim >= len(rhs):
                 continue
             for lhs_dim, size in enumerate(lhs):
-                shape = lhs[:lhs_dim] + lhs[lhs_dim + 1:] + rhs[:rhs_dim] + rhs[rhs_dim + 1:]
+                shape = lhs[:lhs_dim] + lhs[lhs_dim + 1 :] + rhs[:rhs_dim] + rhs[rhs_dim + 1 :]
                 if size == rhs[rhs_dim] and tuple(shape) == op.dsts[0].shape:
                     choices.add((gather_dim, weight_first, lhs_dim, rhs_dim))
     return choices
@@ -112,7 +131,7 @@ def _infer_fusion(op):
 
 @operation("mhlo.fusion", infer=_infer_fusion, needs=("hilo_fusion_op",), accepts=("reduce_dims",))
 def fusion(op, state, *arrays):
-    """None for an inert header; Expm1 and Log1p give the precise result that replaces the body's."""
+    """None for an inert header; for Expm1 and Log1p the precise result that replaces the body's."""
     function = PRECISE.get(op["hilo_fusion_op"])
     if function is None:
         return None

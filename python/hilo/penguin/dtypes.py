@@ -1,7 +1,7 @@
 """Element types of penguin programs and the conversions between them.
 
 A type is spelled as a string (`"float32"`) or as an attribute of `neuronxcc.starfish.support.dtype`
-(`dtype.bfloat16`). Arrays hold bf16 and the 8-bit floats as `ml_dtypes`; in files they are raw bits.
+(`dtype.bfloat16`). Arrays hold bf16 and the 8-bit floats as `ml_dtypes`; files hold raw bits.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from .errors import ProgramError
 
 @dataclass(frozen=True)
 class DType:
-    """One element type. `kind`: f(loat), i(nt), u(nsigned), b(ool), x (four 8-bit floats in a u32)."""
+    """One element type. `kind`: f(loat), i(nt), u(nsigned), b(ool), x (four 8-bit floats)."""
 
     name: str
     kind: str
@@ -102,8 +102,8 @@ def widen(array):
 def convert(array, target):
     """HLO convert of `array` to the numpy type `target`.
 
-    Floats to integers truncate, saturate and map NaN to 0; integers wrap; anything not zero is true;
-    floats round to nearest even.
+    Floats to integers truncate, saturate and map NaN to 0; integers wrap; anything not zero is
+    true; floats round to nearest even.
     """
     source = array.dtype
     if source == target:
@@ -138,7 +138,7 @@ def to_storage(array):
 def from_storage(array, dtype, what):
     """`array` read from a file, seen as `dtype`.
 
-    Raw bits (unsigned, void, or a byte of either sign) of a float of the same width are reinterpreted;
+    Raw bits (unsigned, void, or a byte of either sign) of a float of that width are reinterpreted;
     integers of another width are accepted when every value survives. `what` names it in the error.
     """
     target = dtype.numpy

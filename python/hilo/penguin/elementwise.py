@@ -20,47 +20,92 @@ from .numpy_extensions import (
 from .registry import operation
 
 TRANSCENDENTAL_UNARY = {
-    "exp": np.exp, "log": np.log, "log1p": np.log1p, "expm1": np.expm1, "tanh": np.tanh,
-    "tan": np.tan, "sin": np.sin, "cos": np.cos, "arctan": np.arctan,
-    "expit": special.expit, "erf": special.erf, "rsqrt": lambda x: 1 / np.sqrt(x),
-    "gelu": special.gelu, "gelu_dx": special.gelu_dx, "gelu_apprx_tanh": special.gelu_apprx_tanh,
-    "silu": special.silu, "silu_dx": special.silu_dx,
+    "exp": np.exp,
+    "log": np.log,
+    "log1p": np.log1p,
+    "expm1": np.expm1,
+    "tanh": np.tanh,
+    "tan": np.tan,
+    "sin": np.sin,
+    "cos": np.cos,
+    "arctan": np.arctan,
+    "expit": special.expit,
+    "erf": special.erf,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "gelu": special.gelu,
+    "gelu_dx": special.gelu_dx,
+    "gelu_apprx_tanh": special.gelu_apprx_tanh,
+    "silu": special.silu,
+    "silu_dx": special.silu_dx,
 }
 EXACT_FLOAT_UNARY = {
-    "sqrt": np.sqrt, "abs": np.abs, "sign": special.sign, "ceil": np.ceil, "floor": np.floor,
-    "rint": np.rint, "negative": np.negative, "is_finite": np.isfinite,
+    "sqrt": np.sqrt,
+    "abs": np.abs,
+    "sign": special.sign,
+    "ceil": np.ceil,
+    "floor": np.floor,
+    "rint": np.rint,
+    "negative": np.negative,
+    "is_finite": np.isfinite,
 }
-INTEGER_UNARY = {
-    "abs": np.abs, "negative": np.negative, "sign": np.sign, "bitwise_not": np.invert,
-}
+INTEGER_UNARY = {"abs": np.abs, "negative": np.negative, "sign": np.sign, "bitwise_not": np.invert}
 PRED_UNARY = {"logical_not": np.logical_not, "bitwise_not": np.logical_not}
 
 COMPARISONS = {
-    "equal": np.equal, "not_equal": np.not_equal, "greater_equal": np.greater_equal,
-    "greater": np.greater, "less_equal": np.less_equal, "less": np.less,
+    "equal": np.equal,
+    "not_equal": np.not_equal,
+    "greater_equal": np.greater_equal,
+    "greater": np.greater,
+    "less_equal": np.less_equal,
+    "less": np.less,
 }
 TRANSCENDENTAL_BINARY = {"power": np.power, "arctan2": np.arctan2}
 EXACT_FLOAT_BINARY = {
-    "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide,
-    "maximum": np.maximum, "minimum": np.minimum, "fmod": np.fmod,
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.divide,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "fmod": np.fmod,
 }
 INTEGER_BINARY = {
-    "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "maximum": np.maximum,
-    "minimum": np.minimum, "power": int_power, "int_div": int_div, "divide": int_div,
-    "fmod": int_remainder, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or,
-    "bitwise_xor": np.bitwise_xor, "logical_left_shift": logical_left_shift,
-    "logical_right_shift": logical_right_shift, "arith_right_shift": arith_right_shift,
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "power": int_power,
+    "int_div": int_div,
+    "divide": int_div,
+    "fmod": int_remainder,
+    "bitwise_and": np.bitwise_and,
+    "bitwise_or": np.bitwise_or,
+    "bitwise_xor": np.bitwise_xor,
+    "logical_left_shift": logical_left_shift,
+    "logical_right_shift": logical_right_shift,
+    "arith_right_shift": arith_right_shift,
 }
 PRED_BINARY = {
-    "add": np.logical_or, "multiply": np.logical_and, "maximum": np.logical_or,
-    "minimum": np.logical_and, "bitwise_and": np.logical_and, "bitwise_or": np.logical_or,
-    "bitwise_xor": np.logical_xor, "logical_and": np.logical_and, "logical_or": np.logical_or,
+    "add": np.logical_or,
+    "multiply": np.logical_and,
+    "maximum": np.logical_or,
+    "minimum": np.logical_and,
+    "bitwise_and": np.logical_and,
+    "bitwise_or": np.logical_or,
+    "bitwise_xor": np.logical_xor,
+    "logical_and": np.logical_and,
+    "logical_or": np.logical_or,
     "logical_xor": np.logical_xor,
 }
 
 UNARY_NAMES = {**TRANSCENDENTAL_UNARY, **EXACT_FLOAT_UNARY, **INTEGER_UNARY, **PRED_UNARY}.keys()
 BINARY_NAMES = {
-    **TRANSCENDENTAL_BINARY, **EXACT_FLOAT_BINARY, **INTEGER_BINARY, **PRED_BINARY, **COMPARISONS
+    **TRANSCENDENTAL_BINARY,
+    **EXACT_FLOAT_BINARY,
+    **INTEGER_BINARY,
+    **PRED_BINARY,
+    **COMPARISONS,
 }.keys()
 
 

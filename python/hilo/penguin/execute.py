@@ -39,8 +39,10 @@ def run(function, inputs, ranks=1, replicas=1, seed=0, trace=None, emit=_print):
     trace: called with (operation, rank, list of result arrays) after each operation.
     emit: receives the lines of device prints.
     """
-    require(ranks >= 1 and replicas >= 1 and ranks % replicas == 0,
-            f"{ranks} ranks do not split into {replicas} replicas")
+    require(
+        ranks >= 1 and replicas >= 1 and ranks % replicas == 0,
+        f"{ranks} ranks do not split into {replicas} replicas",
+    )
     rows = split_ranks(bind_inputs(function.inputs, inputs), function.inputs, ranks)
     state = State(ranks=ranks, replicas=replicas, seed=seed, emit=emit)
     results = run_rows(function, rows, state, trace)
@@ -74,7 +76,9 @@ def split_ranks(arrays, tensors, ranks):
     for array, tensor in zip(arrays, tensors):
         array = dtypes.from_storage(array, tensor.dtype, f"input `{tensor.name}`")
         shape = tensor.shape if ranks == 1 else (ranks, *tensor.shape)
-        require(array.shape == shape, f"input `{tensor.name}` has shape {array.shape}, expected {shape}")
+        require(
+            array.shape == shape, f"input `{tensor.name}` has shape {array.shape}, expected {shape}"
+        )
         for rank, row in enumerate(rows):
             row.append(array if ranks == 1 else array[rank])
     return rows
@@ -120,14 +124,17 @@ class Values:
         return self.arrays[tensor]
 
     def write(self, op, results):
-        require(len(results) == len(op.dsts), f"{op} gave {len(results)} results for {len(op.dsts)}")
+        require(
+            len(results) == len(op.dsts), f"{op} gave {len(results)} results for {len(op.dsts)}"
+        )
         for tensor, array in zip(op.dsts, results):
             if tensor in self.pinned:
                 continue
             array = dtypes.convert(np.asarray(array), tensor.dtype.numpy)
             if array.shape != tensor.shape:
                 raise ProgramError(
-                    f"{op} gives shape {array.shape} for `{tensor.name}`, expected {tensor.shape}")
+                    f"{op} gives shape {array.shape} for `{tensor.name}`, expected {tensor.shape}"
+                )
             self.arrays[tensor] = array
 
     def pin(self, op, result):
@@ -151,8 +158,10 @@ def run_rows(function, rows, state, trace=None):
             for tensor in dead.get(op.index, ()):
                 for own in values:
                     own.arrays.pop(tensor, None)
-        return [[own.read(tensor, "the end of the program") for tensor in function.outputs]
-                for own in values]
+        return [
+            [own.read(tensor, "the end of the program") for tensor in function.outputs]
+            for own in values
+        ]
 
 
 def _step(op, values, state):

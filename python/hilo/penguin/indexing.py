@@ -1,6 +1,6 @@
 """gather and the dynamic slices. Start indices are clamped so that the window lies inside.
 
-A gather is one numpy indexing operation: the dimensions that every slice covers whole stay basic, the
+A gather is one numpy indexing operation: dimensions that every slice covers whole stay basic, the
 others get index arrays of shape (batch dims, window dims) that numpy broadcasts without copying.
 """
 
@@ -12,7 +12,7 @@ from .registry import operation
 
 
 def clamped_starts(starts, limits):
-    """`starts`, an integer array whose last axis matches `limits`, clamped to [0, limit], as int64."""
+    """`starts`, integers whose last axis matches `limits`, clamped to [0, limit], as int64."""
     limits = np.asarray(limits, np.int64)
     if starts.dtype == np.uint64:
         starts = np.minimum(starts, np.uint64(np.iinfo(np.int64).max))
@@ -29,12 +29,14 @@ def index_vectors(indices, index_vector_dim):
 def batch_shape(op, indices, index_vector_dim):
     """Shape of an index tensor without its index vector, and the length of the vector."""
     rank = len(indices.shape)
-    require(0 <= index_vector_dim <= rank,
-            f"`index_vector_dim` is {index_vector_dim}, expected 0 to {rank}")
+    require(
+        0 <= index_vector_dim <= rank,
+        f"`index_vector_dim` is {index_vector_dim}, expected 0 to {rank}",
+    )
     if index_vector_dim == rank:
         return indices.shape, 1
     shape = indices.shape
-    return shape[:index_vector_dim] + shape[index_vector_dim + 1:], shape[index_vector_dim]
+    return shape[:index_vector_dim] + shape[index_vector_dim + 1 :], shape[index_vector_dim]
 
 
 def batch_grid(batch, batching_dims, index_vector_dim):
@@ -56,8 +58,11 @@ def _infer_gather(op):
     rules.dims("`start_index_map`", op["start_index_map"], rank)
     dropped = (*op["collapsed_slice_dims"], *op.get("operand_batching_dims", ()))
     rules.dims("collapsed and batching dims", dropped, rank)
-    rules.dims("`start_indices_batching_dims`", op.get("start_indices_batching_dims", ()),
-               len(indices.shape))
+    rules.dims(
+        "`start_indices_batching_dims`",
+        op.get("start_indices_batching_dims", ()),
+        len(indices.shape),
+    )
     for d, (size, whole) in enumerate(zip(sizes, operand.shape)):
         require(0 <= size <= whole, f"slice size {size} does not fit dimension {d} of {whole}")
         require(d not in dropped or size <= 1, f"dropped dimension {d} has slice size {size}")
@@ -70,10 +75,18 @@ def _infer_gather(op):
     return [(shape, operand.dtype)]
 
 
-@operation("mhlo.gather", infer=_infer_gather,
-           needs=("offset_dims", "collapsed_slice_dims", "start_index_map", "index_vector_dim",
-                  "slice_sizes"),
-           accepts=("operand_batching_dims", "start_indices_batching_dims", "indices_are_sorted"))
+@operation(
+    "mhlo.gather",
+    infer=_infer_gather,
+    needs=(
+        "offset_dims",
+        "collapsed_slice_dims",
+        "start_index_map",
+        "index_vector_dim",
+        "slice_sizes",
+    ),
+    accepts=("operand_batching_dims", "start_indices_batching_dims", "indices_are_sorted"),
+)
 def gather(op, state, x, indices):
     ivd, sizes, index_map = op["index_vector_dim"], op["slice_sizes"], op["start_index_map"]
     vectors = index_vectors(indices, ivd)
@@ -89,9 +102,11 @@ def gather(op, state, x, indices):
     result = result.reshape(batch + tuple(sizes))
     kept = [result.shape[a] for a in (*range(len(batch)), *window_axes)]
     result = result.reshape(kept)
-    return np.moveaxis(
-        result, range(len(batch), len(kept)), op["offset_dims"]
-    ) if op["offset_dims"] else result
+    return (
+        np.moveaxis(result, range(len(batch), len(kept)), op["offset_dims"])
+        if op["offset_dims"]
+        else result
+    )
 
 
 def _take_windows(x, batch, base, sizes):

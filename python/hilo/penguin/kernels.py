@@ -1,7 +1,7 @@
 """Kernels that users bring: calls whose meaning is outside the program.
 
-`register("MyKernel", function)` makes `NativeKernel`, `AwsNeuronCustomOp` and `AwsNeuronMLPNKI` calls of
-that name evaluate by `function(op, *arrays) -> array or list of arrays`.
+`register("MyKernel", function)` makes `NativeKernel`, `AwsNeuronCustomOp` and `AwsNeuronMLPNKI`
+calls of that name evaluate by `function(op, *arrays) -> array or list of arrays`.
 """
 
 import json

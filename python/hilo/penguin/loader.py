@@ -16,14 +16,56 @@ from .dtypes import DTypeNamespace
 from .errors import PenguinError, ProgramError
 
 PREFIX = "neuronxcc.starfish"
-EXTENSIONS = ("rsqrt", "is_finite", "int_div", "logical_left_shift", "logical_right_shift",
-              "arith_right_shift")
+EXTENSIONS = (
+    "rsqrt",
+    "is_finite",
+    "int_div",
+    "logical_left_shift",
+    "logical_right_shift",
+    "arith_right_shift",
+)
 NUMPY_FUNCTIONS = (
-    "exp", "log", "log1p", "expm1", "sqrt", "tanh", "tan", "abs", "sign", "ceil", "floor", "sin", "cos",
-    "arctan", "negative", "rint", "logical_not", "bitwise_not", "add", "subtract", "multiply",
-    "maximum", "minimum", "power", "divide", "fmod", "bitwise_and", "bitwise_or", "bitwise_xor",
-    "logical_and", "logical_or", "logical_xor", "arctan2", "equal", "not_equal", "greater_equal",
-    "greater", "less_equal", "less", "select", "where",
+    "exp",
+    "log",
+    "log1p",
+    "expm1",
+    "sqrt",
+    "tanh",
+    "tan",
+    "abs",
+    "sign",
+    "ceil",
+    "floor",
+    "sin",
+    "cos",
+    "arctan",
+    "negative",
+    "rint",
+    "logical_not",
+    "bitwise_not",
+    "add",
+    "subtract",
+    "multiply",
+    "maximum",
+    "minimum",
+    "power",
+    "divide",
+    "fmod",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "arctan2",
+    "equal",
+    "not_equal",
+    "greater_equal",
+    "greater",
+    "less_equal",
+    "less",
+    "select",
+    "where",
 )
 BUILTINS = {"float": float, "int": int, "bool": bool, "None": None, "True": True, "False": False}
 
@@ -46,11 +88,22 @@ def _iota(shape, dim=0, dtype="int32"):
 
 
 def _operator_modules():
-    ir = {name: _marker(name, getattr(special, name))
-          for name in ("gelu", "gelu_dx", "gelu_apprx_tanh", "silu", "silu_dx")}
+    ir = {
+        name: _marker(name, getattr(special, name))
+        for name in ("gelu", "gelu_dx", "gelu_apprx_tanh", "silu", "silu_dx")
+    }
     ir["iota"] = _marker("iota", _iota)
-    for name in ("Function", "Tensor", "SingleValueTensor", "TensorView", "OffloadedMemCpy",
-                 "OffloadedMemCast", "OffloadedBitcast", "NativeKernel", "LNCShardingConstraintOp"):
+    for name in (
+        "Function",
+        "Tensor",
+        "SingleValueTensor",
+        "TensorView",
+        "OffloadedMemCpy",
+        "OffloadedMemCast",
+        "OffloadedBitcast",
+        "NativeKernel",
+        "LNCShardingConstraintOp",
+    ):
         ir[name] = getattr(program, name)
     functions = {name: _marker(name, getattr(special, name)) for name in ("expit", "erf")}
     return ir, functions
@@ -64,7 +117,9 @@ def _module_table():
         f"{penguin}.ir.ir": ir,
         f"{penguin}.ir.DebugInfo": {"DebugLocation": program.DebugLocation},
         f"{penguin}.ir.Dependency": {
-            "DependencyEdge": program.DependencyEdge, "EdgeKind": program.EdgeKind},
+            "DependencyEdge": program.DependencyEdge,
+            "EdgeKind": program.EdgeKind,
+        },
         f"{penguin}.ir.Intrinsics": {"QuantizeMXTensorOp": program.QuantizeMXTensorOp},
         f"{penguin}.frontends.XlaFE": {"NeuronTensorOp": program.NeuronTensorOp},
         f"{PREFIX}.support": {"dtype": DTypeNamespace()},
@@ -76,9 +131,7 @@ def _module_table():
 
 
 MODULES = _module_table()
-_EXTENSION_MARKERS = {
-    name: _marker(name, getattr(numpy_extensions, name)) for name in EXTENSIONS
-}
+_EXTENSION_MARKERS = {name: _marker(name, getattr(numpy_extensions, name)) for name in EXTENSIONS}
 for _name in NUMPY_FUNCTIONS:
     program.FUNCTION_NAMES[id(getattr(np, _name))] = _name
 
@@ -113,7 +166,7 @@ def _importer(directory):
             if name not in modules:
                 modules[name] = types.ModuleType(name)
                 if depth > 1:
-                    setattr(modules[".".join(parts[:depth - 1])], parts[depth - 1], modules[name])
+                    setattr(modules[".".join(parts[: depth - 1])], parts[depth - 1], modules[name])
         modules[path].__dict__.update(contents)
 
     def importer(name, globals=None, locals=None, fromlist=(), level=0):
@@ -136,7 +189,10 @@ def load(path):
 
 def load_text(text, directory=".", path="<text>"):
     """The Function that the text of a program builds; constants are looked up in `directory`."""
-    space = {"__builtins__": {**BUILTINS, "__import__": _importer(directory)}, "__name__": "penguin"}
+    space = {
+        "__builtins__": {**BUILTINS, "__import__": _importer(directory)},
+        "__name__": "penguin",
+    }
     try:
         exec(compile(text, path, "exec", dont_inherit=True), space)
     except PenguinError as error:
@@ -144,7 +200,9 @@ def load_text(text, directory=".", path="<text>"):
     except SyntaxError as error:
         raise ProgramError(f"{path}:{error.lineno}: {error.msg}") from error
     except Exception as error:
-        raise ProgramError(f"{path}:{_line(error, path)}: {type(error).__name__}: {error}") from error
+        raise ProgramError(
+            f"{path}:{_line(error, path)}: {type(error).__name__}: {error}"
+        ) from error
     function = space.get("ir")
     if not isinstance(function, program.Function):
         raise ProgramError(f"{path}: the program leaves no Function in `ir`")

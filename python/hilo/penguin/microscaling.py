@@ -20,26 +20,38 @@ LARGEST = {"float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
 def _infer_quantize_mx(op):
     rules.arity(op, 1, dsts=2)
     source, dim, block = op.srcs[0], op["dim"], op["block_size"]
-    require(op["mx_dtype"] in LARGEST, f"`mx_dtype` is '{op['mx_dtype']}', expected {list(LARGEST)}")
-    require(op["scale_method"] == "EMAX", f"`scale_method` is '{op['scale_method']}', expected EMAX")
+    require(
+        op["mx_dtype"] in LARGEST, f"`mx_dtype` is '{op['mx_dtype']}', expected {list(LARGEST)}"
+    )
+    require(
+        op["scale_method"] == "EMAX", f"`scale_method` is '{op['scale_method']}', expected EMAX"
+    )
     rules.dims("`dim`", (dim,), len(source.shape))
     size = source.shape[dim]
     require(block > 0 and size % block == 0, f"dimension of {size} is no multiple of block {block}")
 
     def along(n):
-        return source.shape[:dim] + (n,) + source.shape[dim + 1:]
+        return source.shape[:dim] + (n,) + source.shape[dim + 1 :]
 
     data, scale = op.dsts
     packed = data.dtype.kind == "x" or data.dtype.is_integer
     wanted = op["mx_dtype"] + ("_x4" if data.dtype.kind == "x" else "")
-    require(data.dtype.is_integer or data.dtype.name == wanted,
-            f"data is {data.dtype.name}, expected {wanted}")
-    return [(along(size // PACK if packed else size), data.dtype),
-            (along(size // block), scale.dtype)]
+    require(
+        data.dtype.is_integer or data.dtype.name == wanted,
+        f"data is {data.dtype.name}, expected {wanted}",
+    )
+    return [
+        (along(size // PACK if packed else size), data.dtype),
+        (along(size // block), scale.dtype),
+    ]
 
 
-@operation("QuantizeMXTensorOp", infer=_infer_quantize_mx,
-           needs=("mx_dtype", "dim", "block_size", "scale_method"), accepts=("target_name",))
+@operation(
+    "QuantizeMXTensorOp",
+    infer=_infer_quantize_mx,
+    needs=("mx_dtype", "dim", "block_size", "scale_method"),
+    accepts=("target_name",),
+)
 def quantize_mx(op, state, x):
     dim, block, name = op["dim"], op["block_size"], op["mx_dtype"]
     wide = np.moveaxis(dtypes.widen(x), dim, -1)
@@ -82,8 +94,10 @@ def _infer_scaled_dot(op):
         require(len(op[name]) >= 1, f"`{name}` is empty")
         shape = _unpacked_shape(op, tensor, op[name][-1])
         rules.equal(f"rank of `{scale.name}`", len(scale.shape), len(shape))
-        require(all(n and size % n == 0 for size, n in zip(shape, scale.shape)),
-                f"scales of shape {scale.shape} do not divide {shape}")
+        require(
+            all(n and size % n == 0 for size, n in zip(shape, scale.shape)),
+            f"scales of shape {scale.shape} do not divide {shape}",
+        )
         shapes.append(shape)
     return [(contracted_shape(op, *shapes), op.dsts[0].dtype)]
 

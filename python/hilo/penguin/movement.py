@@ -12,8 +12,10 @@ def _infer_copy(op):
     source, target = op.srcs[0], op.dsts[0]
     rules.keyword_dtype(op)
     rules.keyword_shape(op, "shape", target.shape)
-    require(source.elements == target.elements,
-            f"copies {source.elements} elements to {target.elements}")
+    require(
+        source.elements == target.elements,
+        f"copies {source.elements} elements to {target.elements}",
+    )
     return [(target.shape, source.dtype)]
 
 
@@ -44,13 +46,19 @@ def _infer_broadcast_in_dim(op):
     rules.length("`broadcast_dims`", places, len(source.shape))
     rules.dims("`broadcast_dims`", places, len(shape))
     for size, place in zip(source.shape, places):
-        require(size in (1, shape[place]),
-                f"broadcasts a dimension of {size} to dimension {place} of {shape[place]}")
+        require(
+            size in (1, shape[place]),
+            f"broadcasts a dimension of {size} to dimension {place} of {shape[place]}",
+        )
     return [(shape, source.dtype)]
 
 
-@operation("mhlo.broadcast_in_dim", infer=_infer_broadcast_in_dim,
-           needs=("broadcast_dims", "shape"), accepts=("src_shape",))
+@operation(
+    "mhlo.broadcast_in_dim",
+    infer=_infer_broadcast_in_dim,
+    needs=("broadcast_dims", "shape"),
+    accepts=("src_shape",),
+)
 def broadcast_in_dim(op, state, x):
     places, shape = op["broadcast_dims"], op["shape"]
     order = sorted(range(x.ndim), key=lambda i: places[i])
@@ -70,14 +78,20 @@ def _infer_slice(op):
     for size, start, limit, stride in zip(
         source.shape, op["start_indices"], op["limit_indices"], op["strides"]
     ):
-        require(0 <= start <= limit <= size and stride >= 1,
-                f"slice {start}:{limit}:{stride} does not fit a dimension of {size}")
+        require(
+            0 <= start <= limit <= size and stride >= 1,
+            f"slice {start}:{limit}:{stride} does not fit a dimension of {size}",
+        )
         shape.append(-(-(limit - start) // stride))
     return [(tuple(shape), source.dtype)]
 
 
-@operation("mhlo.slice", infer=_infer_slice, needs=("start_indices", "limit_indices", "strides"),
-           accepts=("src_shape",))
+@operation(
+    "mhlo.slice",
+    infer=_infer_slice,
+    needs=("start_indices", "limit_indices", "strides"),
+    accepts=("src_shape",),
+)
 def slice_(op, state, x):
     bounds = zip(op["start_indices"], op["limit_indices"], op["strides"])
     return x[tuple(slice(*bound) for bound in bounds)]
@@ -87,11 +101,11 @@ def _infer_concatenate(op):
     rules.arity(op, rules.at_least(1))
     shapes, dim = [s.shape for s in op.srcs], op["dimension"]
     rules.dims("`dimension`", (dim,), len(shapes[0]))
-    rest = {shape[:dim] + shape[dim + 1:] for shape in shapes}
+    rest = {shape[:dim] + shape[dim + 1 :] for shape in shapes}
     require(len(rest) == 1, f"concatenates shapes {shapes} along dimension {dim}")
     total = sum(shape[dim] for shape in shapes)
     dtype = rules.same_dtype(op, *op.srcs)
-    return [(shapes[0][:dim] + (total,) + shapes[0][dim + 1:], dtype)]
+    return [(shapes[0][:dim] + (total,) + shapes[0][dim + 1 :], dtype)]
 
 
 @operation("mhlo.concatenate", infer=_infer_concatenate, needs=("dimension",))
@@ -126,8 +140,11 @@ def _infer_pad(op):
     return [(tuple(shape), source.dtype)]
 
 
-@operation("mhlo.pad", infer=_infer_pad,
-           needs=("edge_padding_low", "edge_padding_high", "interior_padding"))
+@operation(
+    "mhlo.pad",
+    infer=_infer_pad,
+    needs=("edge_padding_low", "edge_padding_high", "interior_padding"),
+)
 def pad(op, state, x, value):
     return pad_array(
         x, value, op["edge_padding_low"], op["edge_padding_high"], op["interior_padding"]

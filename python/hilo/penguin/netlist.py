@@ -1,7 +1,7 @@
 """`hlo_netlist.json`: instances of shared definitions, composed through global names.
 
-Each instance runs its definition's program on the values that its input map names and binds its outputs
-to the global names of its output map. Instances run in the listed order.
+Each instance runs its definition's program on the values that its input map names, and binds its
+outputs to the global names of its output map. Instances run in the listed order.
 """
 
 import json
@@ -25,9 +25,14 @@ def _field(record, key, kind, where):
 
 def _interface(record, where):
     shape = tuple(_field(record, "Shape", list, where))
-    require(all(isinstance(n, int) and n >= 0 for n in shape), f"`Shape` of {where} is {list(shape)}")
-    return SimpleNamespace(name=_field(record, "Name", str, where), shape=shape,
-                           dtype=dtypes.parse(_field(record, "DType", str, where)))
+    require(
+        all(isinstance(n, int) and n >= 0 for n in shape), f"`Shape` of {where} is {list(shape)}"
+    )
+    return SimpleNamespace(
+        name=_field(record, "Name", str, where),
+        shape=shape,
+        dtype=dtypes.parse(_field(record, "DType", str, where)),
+    )
 
 
 class Netlist:
@@ -37,17 +42,21 @@ class Netlist:
         self.path = path
         version = _field(record, "Version", int, "the netlist")
         require(version == 1, f"`Version` is {version}, expected 1")
-        self.inputs = [_interface(r, "an input") for r in _field(record, "Inputs", list, "the netlist")]
-        self.outputs = [_interface(r, "an output")
-                        for r in _field(record, "Outputs", list, "the netlist")]
+        self.inputs = [
+            _interface(r, "an input") for r in _field(record, "Inputs", list, "the netlist")
+        ]
+        self.outputs = [
+            _interface(r, "an output") for r in _field(record, "Outputs", list, "the netlist")
+        ]
         self.intermediates = _field(record, "IntermediateIOs", list, "the netlist")
         self.aliases = record.get("Aliases", [])
         self.part_map = record.get("PartMap", [])
         self.definitions, self.files = {}, {}
         for item in _field(record, "Definitions", list, "the netlist"):
             self._add_definition(item, directory)
-        self.instances = [self._instance(item)
-                          for item in _field(record, "Instances", list, "the netlist")]
+        self.instances = [
+            self._instance(item) for item in _field(record, "Instances", list, "the netlist")
+        ]
         self._check_wiring()
 
     def _add_definition(self, item, directory):
@@ -66,7 +75,10 @@ class Netlist:
         number = _field(item, "InstID", int, "an instance")
         where = f"instance {number}"
         definition = _field(item, "DefID", int, where)
-        require(definition in self.definitions, f"{where} uses definition {definition}, which is missing")
+        require(
+            definition in self.definitions,
+            f"{where} uses definition {definition}, which is missing",
+        )
         function = self.definitions[definition]
         maps = []
         for key, tensors in (("InpMap", function.inputs), ("OutMap", function.outputs)):
@@ -74,11 +86,20 @@ class Netlist:
             names = {tensor.name for tensor in tensors}
             missing, extra = sorted(names - mapping.keys()), sorted(mapping.keys() - names)
             require(not missing, f"`{key}` of {where} does not map `{''.join(missing[:1])}`")
-            require(not extra, f"`{key}` of {where} maps `{''.join(extra[:1])}`, which is no such tensor")
+            require(
+                not extra,
+                f"`{key}` of {where} maps `{''.join(extra[:1])}`, which is no such tensor",
+            )
             maps.append(mapping)
-        return SimpleNamespace(number=number, definition=definition, function=function,
-                               name=item.get("Name", ""), inputs=maps[0], outputs=maps[1],
-                               after=item.get("After", []))
+        return SimpleNamespace(
+            number=number,
+            definition=definition,
+            function=function,
+            name=item.get("Name", ""),
+            inputs=maps[0],
+            outputs=maps[1],
+            after=item.get("After", []),
+        )
 
     def _check_wiring(self):
         known = {}
@@ -90,7 +111,9 @@ class Netlist:
             where = f"instance {instance.number}"
             require(instance.number not in seen, f"{where} is given twice")
             late = [n for n in instance.after if n not in seen]
-            require(not late, f"{where} comes after instance {late[0] if late else ''}, listed later")
+            require(
+                not late, f"{where} comes after instance {late[0] if late else ''}, listed later"
+            )
             seen.add(instance.number)
             used.add(instance.definition)
             for tensor in instance.function.inputs:
@@ -115,8 +138,10 @@ class Netlist:
 
     def run(self, inputs, ranks=1, replicas=1, seed=0, trace=None, emit=execute._print):
         """Outputs of the composed instances; arguments as for `Function.run`."""
-        require(ranks >= 1 and replicas >= 1 and ranks % replicas == 0,
-                f"{ranks} ranks do not split into {replicas} replicas")
+        require(
+            ranks >= 1 and replicas >= 1 and ranks % replicas == 0,
+            f"{ranks} ranks do not split into {replicas} replicas",
+        )
         arrays = execute.bind_inputs(self.inputs, inputs)
         rows = execute.split_ranks(arrays, self.inputs, ranks)
         values = {t.name: [row[i] for row in rows] for i, t in enumerate(self.inputs)}
@@ -124,8 +149,10 @@ class Netlist:
         state = State(ranks=ranks, replicas=replicas, emit=emit)
         for place, instance in enumerate(self.instances):
             state.seed = seed + instance.number
-            own = [[values[instance.inputs[t.name]][rank] for t in instance.function.inputs]
-                   for rank in range(ranks)]
+            own = [
+                [values[instance.inputs[t.name]][rank] for t in instance.function.inputs]
+                for rank in range(ranks)
+            ]
             try:
                 results = execute.run_rows(instance.function, own, state, trace)
             except (ProgramError, execute.EvaluationError) as error:
@@ -135,7 +162,8 @@ class Netlist:
             for name in last.get(place, ()):
                 del values[name]
         return execute.join_ranks(
-            [[values[t.name][rank] for t in self.outputs] for rank in range(ranks)], ranks)
+            [[values[t.name][rank] for t in self.outputs] for rank in range(ranks)], ranks
+        )
 
     def _last_uses(self):
         """Place of an instance -> global names that nothing reads afterwards."""
@@ -152,9 +180,11 @@ class Netlist:
 
 
 def _same_interface(where, name, wanted, given):
-    require(wanted.shape == given.shape and wanted.dtype == given.dtype,
-            f"{where} wants `{name}` as {wanted.dtype.name}{list(wanted.shape)}, it is "
-            f"{given.dtype.name}{list(given.shape)}")
+    require(
+        wanted.shape == given.shape and wanted.dtype == given.dtype,
+        f"{where} wants `{name}` as {wanted.dtype.name}{list(wanted.shape)}, it is "
+        f"{given.dtype.name}{list(given.shape)}",
+    )
 
 
 def load(path):

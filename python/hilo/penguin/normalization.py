@@ -17,7 +17,7 @@ def _others(rank, axis):
 
 
 def _infer_batch_norm(operands, results):
-    """Rule of a batch norm: the operands named 'x' have the full shape, the others a feature each."""
+    """Rule of a batch norm: operands `x` have the full shape, `v` one element a feature."""
 
     def infer(op):
         rules.arity(op, len(operands), len(results))
@@ -36,7 +36,7 @@ BATCH_NORM = ("epsilon", "feature_index")
 
 
 def _normalized(op, x, mean, variance):
-    """(x - mean) / sqrt(variance + epsilon), and the reciprocal square root, laid along the feature."""
+    """(x - mean) / sqrt(variance + epsilon), and the reciprocal root, laid along the feature."""
     axis, rank = op["feature_index"], x.ndim
     scale = 1 / np.sqrt(_along(dtypes.widen(variance), axis, rank) + np.float32(op["epsilon"]))
     return (dtypes.widen(x) - _along(dtypes.widen(mean), axis, rank)) * scale, scale
@@ -46,7 +46,9 @@ def _normalized(op, x, mean, variance):
 def batch_norm_inference(op, state, x, scale, offset, mean, variance):
     axis, rank = op["feature_index"], x.ndim
     normal, _ = _normalized(op, x, mean, variance)
-    return normal * _along(dtypes.widen(scale), axis, rank) + _along(dtypes.widen(offset), axis, rank)
+    return normal * _along(dtypes.widen(scale), axis, rank) + _along(
+        dtypes.widen(offset), axis, rank
+    )
 
 
 @operation("mhlo.batch_norm_training", infer=_infer_batch_norm("xvv", "xvv"), needs=BATCH_NORM)
@@ -65,7 +67,9 @@ def batch_norm_grad(op, state, x, scale, mean, variance, grad):
     grad_offset = grad.sum(others)
     grad_scale = (grad * normal).sum(others)
     count = x.size // max(x.shape[axis], 1)
-    centred = grad - (_along(grad_offset, axis, rank) + normal * _along(grad_scale, axis, rank)) / count
+    centred = (
+        grad - (_along(grad_offset, axis, rank) + normal * _along(grad_scale, axis, rank)) / count
+    )
     return [_along(dtypes.widen(scale), axis, rank) * inverse * centred, grad_scale, grad_offset]
 
 
@@ -82,11 +86,16 @@ def _infer_rms_norm(first, results):
         x, weight = op.srcs[first], op.srcs[first + 1]
         axis = _rms_axis(op)
         rules.dims("`reduce_dims`", (axis,), len(x.shape))
-        require(weight.elements == x.shape[axis],
-                f"weight has {weight.elements} elements, axis {axis} has {x.shape[axis]}")
+        require(
+            weight.elements == x.shape[axis],
+            f"weight has {weight.elements} elements, axis {axis} has {x.shape[axis]}",
+        )
         if op.get("src_shapes") is not None:
-            rules.equal("`src_shapes`", [tuple(s) for s in op["src_shapes"]],
-                        [s.shape for s in op.srcs][:len(op["src_shapes"])])
+            rules.equal(
+                "`src_shapes`",
+                [tuple(s) for s in op["src_shapes"]],
+                [s.shape for s in op.srcs][: len(op["src_shapes"])],
+            )
         rules.same_shape(op, *op.srcs[:first], x)
         shapes = {"x": x.shape, "w": weight.shape}
         return [(shapes[kind], None) for kind in results]
@@ -110,8 +119,12 @@ def rms_norm(op, state, x, weight, epsilon=None):
     return wide * inverse * _along(dtypes.widen(weight), _rms_axis(op), x.ndim)
 
 
-@operation("mhlo.rms_norm_backward", infer=_infer_rms_norm(1, "xw"), needs=RMS_NORM,
-           accepts=("src_shapes",))
+@operation(
+    "mhlo.rms_norm_backward",
+    infer=_infer_rms_norm(1, "xw"),
+    needs=RMS_NORM,
+    accepts=("src_shapes",),
+)
 def rms_norm_backward(op, state, grad, x, weight, epsilon=None):
     axis, rank, grad = _rms_axis(op), x.ndim, dtypes.widen(grad)
     wide, inverse = _rms(op, x)

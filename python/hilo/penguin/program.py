@@ -54,7 +54,10 @@ def parse_actual_shape(attrs):
         return None
     body = text.strip().strip("[]()").strip()
     parts = [part.strip() for part in body.split(",") if part.strip()]
-    require(all(part.isdigit() for part in parts), f"`actual_shape` is `{text}`, expected a list of sizes")
+    require(
+        all(part.isdigit() for part in parts),
+        f"`actual_shape` is `{text}`, expected a list of sizes",
+    )
     shape = tuple(int(part) for part in parts)
     return shape if 0 in shape else None
 
@@ -62,11 +65,13 @@ def parse_actual_shape(attrs):
 class Tensor:
     """A value of the program. With `value` it is a constant.
 
-    `shape` is the logical shape: tensors without elements are printed with their zero sizes as 1 and
+    `shape` is the logical shape: tensors without elements are printed with zero sizes as 1 and
     carry the real shape in the attribute `actual_shape` (`printed_shape` keeps the text's).
     """
 
-    def __init__(self, name, shape, parent, id, dtype, view, value=None, non_local=False, attrs=None):
+    def __init__(
+        self, name, shape, parent, id, dtype, view, value=None, non_local=False, attrs=None
+    ):
         require(isinstance(parent, Function), f"tensor `{name}` has no Function as its parent")
         require(
             isinstance(shape, tuple) and all(isinstance(n, int) and n >= 0 for n in shape),
@@ -132,7 +137,7 @@ def function_name(op):
     if op is None:
         return None
     if isinstance(op, str):
-        return op[len(NUMPY_PREFIX):] if op.startswith(NUMPY_PREFIX) else op
+        return op[len(NUMPY_PREFIX) :] if op.startswith(NUMPY_PREFIX) else op
     return FUNCTION_NAMES.get(id(op)) or getattr(op, "__name__", repr(op))
 
 
@@ -141,7 +146,7 @@ FUNCTION_NAMES = {}
 
 
 class Operation:
-    """One statement. `tag` selects its row in the registry, `fn` is the name of `op=`, `kw` the rest."""
+    """One statement. `tag` selects its row of the registry, `fn` names `op=`, `kw` is the rest."""
 
     def __init__(self, tag, srcs, dsts, id, parent, dl, op=None, kw=None):
         require(isinstance(parent, Function), f"operation {id} has no Function as its parent")
@@ -196,7 +201,7 @@ class NeuronTensorOp(Operation):
         if not isinstance(tag, str):
             raise ProgramError(f"operation {id} has no `xla_op`")
         if tag.startswith(NUMPY_PREFIX):
-            fn = tag[len(NUMPY_PREFIX):]
+            fn = tag[len(NUMPY_PREFIX) :]
             op, tag = (op if op is not None else fn), classify(fn, kw, srcs)
         super().__init__(tag, srcs, dsts, id, parent, dl, op, kw)
 
@@ -240,7 +245,9 @@ class LNCShardingConstraintOp(Operation):
 class QuantizeMXTensorOp(Operation):
     """Block-scaled quantisation to packed 8-bit floats and their scales."""
 
-    def __init__(self, srcs, dsts, mx_dtype, dim, block_size, scale_method, target_name, id, parent, dl):
+    def __init__(
+        self, srcs, dsts, mx_dtype, dim, block_size, scale_method, target_name, id, parent, dl
+    ):
         kw = {"mx_dtype": mx_dtype, "dim": dim, "block_size": block_size}
         kw.update(scale_method=scale_method, target_name=target_name)
         super().__init__("QuantizeMXTensorOp", srcs, dsts, id, parent, dl, kw=kw)

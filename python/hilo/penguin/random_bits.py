@@ -1,4 +1,4 @@
-"""Random numbers: the two counter-based generators of rng_bit_generator, exact to the bit, and rng and
+"""Random numbers: the two counter-based generators of rng_bit_generator, exact to the bit; rng and
 dropout, whose distribution is fixed but whose numbers are a function of the run's seed and of the
 operation's id (the same on every rank).
 """
@@ -68,7 +68,7 @@ def philox_words(state, n):
 def threefry_words(state, shape):
     """(new state, u32 words of `shape`) of a u64[2] state, key and counter.
 
-    The two words of a block lie side by side along the first even dimension, or the largest, padded.
+    The two words of a block are neighbours along the first even dimension, or the largest, padded.
     """
     sizes = list(shape) or [1]
     even = [d for d, size in enumerate(sizes) if size % 2 == 0]
@@ -100,15 +100,21 @@ def _infer_rng_bit_generator(op):
     sizes = {"uint64": (2, 3), "uint32": (4, 6)}.get(state.dtype.name, ())
     if algorithm == "THREE_FRY":
         sizes = sizes[:1]
-    require(len(state.shape) == 1 and state.shape[0] in sizes,
-            f"state is {state.dtype.name}{list(state.shape)}, expected uint64[2]")
+    require(
+        len(state.shape) == 1 and state.shape[0] in sizes,
+        f"state is {state.dtype.name}{list(state.shape)}, expected uint64[2]",
+    )
     rules.keyword_shape(op, "shape", op.dsts[1].shape)
     rules.keyword_dtype(op, "dtype", 1)
     return [(state.shape, state.dtype), (op.dsts[1].shape, op.dsts[1].dtype)]
 
 
-@operation("mhlo.rng_bit_generator", infer=_infer_rng_bit_generator, needs=("rng_algorithm",),
-           accepts=("shape", "dtype"))
+@operation(
+    "mhlo.rng_bit_generator",
+    infer=_infer_rng_bit_generator,
+    needs=("rng_algorithm",),
+    accepts=("shape", "dtype"),
+)
 def rng_bit_generator(op, state, seed):
     bits = op.dsts[1]
     words_each = 2 if bits.dtype.bits == 64 else 1
@@ -121,7 +127,7 @@ def rng_bit_generator(op, state, seed):
 
 
 def _generator(op, state, *seeds):
-    """A numpy generator that depends on the run's seed, the operation and the given seed operands."""
+    """A numpy generator that depends on the run's seed, the operation and the seed operands."""
     entropy = [state.seed, op.id]
     for seed in seeds:
         entropy += [int(word) for word in np.frombuffer(seed.tobytes(), np.uint8)]
@@ -148,8 +154,9 @@ def rng(op, state, a, b, shape=None):
         return generator.normal(float(a), float(b), target.shape)
     if target.dtype.is_float:
         low, high = float(a), float(b)
-        drawn = dtypes.convert(low + (high - low) * generator.random(target.shape),
-                               target.dtype.numpy)
+        drawn = dtypes.convert(
+            low + (high - low) * generator.random(target.shape), target.dtype.numpy
+        )
         return np.where(dtypes.widen(drawn) >= high, target.dtype.numpy.type(low), drawn)
     drawn = generator.integers(int(a), max(int(b), int(a) + 1), target.shape)
     return drawn.astype(target.dtype.numpy)
@@ -160,8 +167,11 @@ def _infer_dropout(op):
     require(len(op.dsts) in (1, 2, 3), f"has {len(op.dsts)} results, expected out and mask")
     source, rate = op.srcs[:2]
     require(rate.elements == 1, f"rate has shape {rate.shape}, expected one element")
-    return [(source.shape, op.dsts[0].dtype), (source.shape, None),
-            *[(d.shape, None) for d in op.dsts[2:]]][:len(op.dsts)]
+    return [
+        (source.shape, op.dsts[0].dtype),
+        (source.shape, None),
+        *[(d.shape, None) for d in op.dsts[2:]],
+    ][: len(op.dsts)]
 
 
 def _kept(op, state, shape, rate, seeds):
@@ -174,7 +184,7 @@ def dropout(op, state, x, rate, *seeds):
     kept, wide = _kept(op, state, x.shape, rate, seeds), dtypes.widen(x)
     scale = 1.0 - float(rate.reshape(-1)[0])
     out = np.where(kept, wide / wide.dtype.type(scale) if scale else wide, wide.dtype.type(0))
-    return [out, kept, *seeds][:len(op.dsts)]
+    return [out, kept, *seeds][: len(op.dsts)]
 
 
 def _infer_dropout_mask(op):

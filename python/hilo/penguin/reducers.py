@@ -1,7 +1,7 @@
 """The numpy names that regions collapse to, as functions that fold arrays.
 
-Used by reduce, windows, scatter and the reducing collectives. Narrow floats fold in float32; pred add
-is or, pred multiply is and.
+Used by reduce, windows, scatter and the reducing collectives. Narrow floats fold in float32; pred
+add is or, pred multiply is and.
 """
 
 import numpy as np
@@ -10,15 +10,30 @@ from . import dtypes
 from .errors import EvaluationError
 
 _UFUNCS = {
-    "add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum,
-    "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor,
-    "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
-    "subtract": np.subtract, "divide": np.divide, "fmod": np.fmod,
+    "add": np.add,
+    "multiply": np.multiply,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "bitwise_and": np.bitwise_and,
+    "bitwise_or": np.bitwise_or,
+    "bitwise_xor": np.bitwise_xor,
+    "logical_and": np.logical_and,
+    "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor,
+    "subtract": np.subtract,
+    "divide": np.divide,
+    "fmod": np.fmod,
 }
 _PRED = {
-    "add": np.logical_or, "multiply": np.logical_and, "maximum": np.logical_or,
-    "minimum": np.logical_and, "bitwise_and": np.logical_and, "bitwise_or": np.logical_or,
-    "bitwise_xor": np.logical_xor, "logical_and": np.logical_and, "logical_or": np.logical_or,
+    "add": np.logical_or,
+    "multiply": np.logical_and,
+    "maximum": np.logical_or,
+    "minimum": np.logical_and,
+    "bitwise_and": np.logical_and,
+    "bitwise_or": np.logical_or,
+    "bitwise_xor": np.logical_xor,
+    "logical_and": np.logical_and,
+    "logical_or": np.logical_or,
     "logical_xor": np.logical_xor,
 }
 NAMES = frozenset(_UFUNCS)

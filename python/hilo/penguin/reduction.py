@@ -17,8 +17,10 @@ from .registry import operation
 
 
 def _foldable(op, dtype):
-    require(op.fn in reducers.ASSOCIATIVE and reducers.defined(op.fn, dtype),
-            f"`{op.fn}` of {dtype.name} is no reduction")
+    require(
+        op.fn in reducers.ASSOCIATIVE and reducers.defined(op.fn, dtype),
+        f"`{op.fn}` of {dtype.name} is no reduction",
+    )
 
 
 def _infer_reduce(op):
@@ -33,8 +35,13 @@ def _infer_reduce(op):
     return [(shape, op.dsts[0].dtype)]
 
 
-@operation("mhlo.reduce", infer=_infer_reduce, needs=("reduce_dims",), accepts=("init_value",),
-           functions=reducers.NAMES)
+@operation(
+    "mhlo.reduce",
+    infer=_infer_reduce,
+    needs=("reduce_dims",),
+    accepts=("init_value",),
+    functions=reducers.NAMES,
+)
 def reduce(op, state, x, init=None):
     x = _in_result_type(op, x)
     if init is None:
@@ -67,18 +74,25 @@ def _window_shape(op, shape):
     rules.length("`window_shape`", op["window_shape"], rank)
     rules.length("`stride`", op["stride"], rank)
     rules.length("`padding`", op["padding"], 2 * rank)
-    require(all(n >= 1 for n in (*op["window_shape"], *op["stride"])),
-            "window sizes and strides must be 1 or more")
+    require(
+        all(n >= 1 for n in (*op["window_shape"], *op["stride"])),
+        "window sizes and strides must be 1 or more",
+    )
     return tuple(
         rules.window_extent(n, k, s, low, high)
         for n, k, s, (low, high) in zip(
-            shape, op["window_shape"], op["stride"], rules.pairs(op["padding"]))
+            shape, op["window_shape"], op["stride"], rules.pairs(op["padding"])
+        )
     )
 
 
-@operation("mhlo.reduce_window", infer=_infer_reduce_window,
-           needs=("stride", "padding", "window_shape"), accepts=("use_init_operand",),
-           functions=reducers.NAMES)
+@operation(
+    "mhlo.reduce_window",
+    infer=_infer_reduce_window,
+    needs=("stride", "padding", "window_shape"),
+    accepts=("use_init_operand",),
+    functions=reducers.NAMES,
+)
 def reduce_window(op, state, x, init=None):
     x = _in_result_type(op, x)
     fold, nothing = reducers.ufunc(op.fn, x.dtype), reducers.identity(op.fn, x.dtype)
@@ -101,7 +115,7 @@ def _fold_axis(x, axis, fold, nothing, window, stride, low, high):
     last = (count - 1) * stride + 1
     total = padded[:last:stride].copy()
     for offset in range(1, window):
-        fold(total, padded[offset:offset + last:stride], out=total)
+        fold(total, padded[offset : offset + last : stride], out=total)
     return np.moveaxis(total, 0, axis)
 
 
@@ -110,7 +124,9 @@ def _infer_select_and_scatter(op):
     operand, source, init = op.srcs
     rules.scalar(init)
     dtype = rules.same_dtype(op, operand, source, init)
-    require(op.fn is None or reducers.defined(op.fn, dtype), f"`{op.fn}` of {dtype.name} is no fold")
+    require(
+        op.fn is None or reducers.defined(op.fn, dtype), f"`{op.fn}` of {dtype.name} is no fold"
+    )
     select = function_name(op["select_op"])
     require(select in COMPARISONS, f"`select_op` is {select}, expected a comparison")
     rules.keyword_shape(op, "src_shape", operand.shape)
@@ -118,13 +134,23 @@ def _infer_select_and_scatter(op):
     return [(operand.shape, dtype)]
 
 
-@operation("mhlo.select_and_scatter", infer=_infer_select_and_scatter,
-           needs=("select_op", "window_shape", "stride", "padding"),
-           accepts=("src_shape", "scatter_ident"), functions=reducers.NAMES)
+@operation(
+    "mhlo.select_and_scatter",
+    infer=_infer_select_and_scatter,
+    needs=("select_op", "window_shape", "stride", "padding"),
+    accepts=("src_shape", "scatter_ident"),
+    functions=reducers.NAMES,
+)
 def select_and_scatter(op, state, x, source, init):
     select = COMPARISONS[function_name(op["select_op"])]
-    chosen = _selected(dtypes.widen(x), select, op["window_shape"], op["stride"],
-                       rules.pairs(op["padding"]), source.shape)
+    chosen = _selected(
+        dtypes.widen(x),
+        select,
+        op["window_shape"],
+        op["stride"],
+        rules.pairs(op["padding"]),
+        source.shape,
+    )
     accumulate = dtypes.accumulator(x.dtype)
     result = np.full(x.size, dtypes.convert(init, accumulate), accumulate)
     inside = chosen >= 0
@@ -145,9 +171,7 @@ def _selected(x, select, window, stride, padding, shape):
     best = np.zeros(shape, x.dtype)
     chosen = np.full(shape, -1, np.int64)
     for offset in itertools.product(*(range(n) for n in window)):
-        view = tuple(
-            slice(o, o + (n - 1) * s + 1, s) for o, n, s in zip(offset, shape, stride)
-        )
+        view = tuple(slice(o, o + (n - 1) * s + 1, s) for o, n, s in zip(offset, shape, stride))
         candidate, place = values[view], places[view]
         take = (place >= 0) & ((chosen < 0) | ~select(best, candidate))
         best, chosen = np.where(take, candidate, best), np.where(take, place, chosen)

@@ -2,12 +2,12 @@
 
 A family module adds its rows with the decorator `operation`. Evaluators get the `Operation`, the
 `State` of the run and the operand arrays, and give one array or a list of arrays; the caller rounds
-each to the type of its destination. Lockstep rows (collectives) get the operand lists of all ranks and
-give the result lists of all ranks.
+each to the type of its destination. Lockstep rows (collectives) get the operand lists of all ranks
+and give the result lists of all ranks.
 """
 
 from dataclasses import dataclass, field
-from typing import Callable, FrozenSet, Optional
+from typing import Callable, Optional
 
 from .errors import require
 
@@ -19,9 +19,9 @@ class Row:
     tag: str
     evaluate: Callable
     infer: Callable
-    needs: FrozenSet[str]
-    accepts: FrozenSet[str]
-    functions: Optional[FrozenSet[str]]
+    needs: frozenset
+    accepts: frozenset
+    functions: Optional[frozenset]
     lockstep: bool
 
 
@@ -29,7 +29,7 @@ ROWS = {}
 
 
 def operation(tag, infer, needs=(), accepts=(), functions=None, lockstep=False):
-    """Registers an evaluator. `needs` and `accepts` are keywords, `functions` the names `op=` may have."""
+    """Registers an evaluator. `needs`, `accepts`: keywords; `functions`: names `op=` may have."""
 
     def register(evaluate):
         require(tag not in ROWS, f"`{tag}` is registered twice")

@@ -1,4 +1,4 @@
-"""resize_nearest and resize_bilinear, dimension by dimension; the scale is implied by the shapes."""
+"""resize_nearest and resize_bilinear, dimension by dimension; the shapes imply the scale."""
 
 import numpy as np
 
@@ -15,13 +15,18 @@ def _infer_resize(op):
     spatial = tuple(op.get("shape") or ())
     if spatial:
         places = range(len(target.shape) - len(spatial) + 1)
-        require(any(target.shape[p:p + len(spatial)] == spatial for p in places),
-                f"`shape` {spatial} is no part of the result shape {target.shape}")
+        require(
+            any(target.shape[p : p + len(spatial)] == spatial for p in places),
+            f"`shape` {spatial} is no part of the result shape {target.shape}",
+        )
     return [(target.shape, source.dtype)]
 
 
-@operation("mhlo.resize_nearest", infer=_infer_resize,
-           accepts=("shape", "dtype", "kernel_name", "kernel_config"))
+@operation(
+    "mhlo.resize_nearest",
+    infer=_infer_resize,
+    accepts=("shape", "dtype", "kernel_name", "kernel_config"),
+)
 def resize_nearest(op, state, x, *sizes):
     for axis, (old, new) in enumerate(zip(x.shape, op.dsts[0].shape)):
         if old != new:
@@ -29,8 +34,12 @@ def resize_nearest(op, state, x, *sizes):
     return x
 
 
-@operation("mhlo.resize_bilinear", infer=_infer_resize,
-           needs=("align_corners", "half_pixel_centers"), accepts=("shape", "dtype"))
+@operation(
+    "mhlo.resize_bilinear",
+    infer=_infer_resize,
+    needs=("align_corners", "half_pixel_centers"),
+    accepts=("shape", "dtype"),
+)
 def resize_bilinear(op, state, x, *sizes):
     x = dtypes.widen(x)
     for axis, (old, new) in enumerate(zip(x.shape, op.dsts[0].shape)):

@@ -3,8 +3,20 @@
 import importlib
 
 FAMILIES = (
-    "elementwise", "convert", "movement", "indexing", "contraction", "convolution", "reduction",
-    "scatter", "sorting", "random_bits", "normalization", "resize", "microscaling", "collectives",
+    "elementwise",
+    "convert",
+    "movement",
+    "indexing",
+    "contraction",
+    "convolution",
+    "reduction",
+    "scatter",
+    "sorting",
+    "random_bits",
+    "normalization",
+    "resize",
+    "microscaling",
+    "collectives",
     "custom",
 )
 

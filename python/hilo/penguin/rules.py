@@ -22,7 +22,9 @@ def same_shape(op, *tensors):
     """Requires one shape, gives it."""
     shape = tensors[0].shape
     for tensor in tensors[1:]:
-        require(tensor.shape == shape, f"mixes shapes {shape} and {tensor.shape} of `{tensor.name}`")
+        require(
+            tensor.shape == shape, f"mixes shapes {shape} and {tensor.shape} of `{tensor.name}`"
+        )
     return shape
 
 
@@ -63,8 +65,10 @@ def length(what, values, expected):
 def dims(what, values, rank, ascending=False):
     """Requires distinct dimension numbers below `rank`."""
     values = tuple(values)
-    require(all(isinstance(d, int) and 0 <= d < rank for d in values),
-            f"{what} {values} is out of range for rank {rank}")
+    require(
+        all(isinstance(d, int) and 0 <= d < rank for d in values),
+        f"{what} {values} is out of range for rank {rank}",
+    )
     require(len(set(values)) == len(values), f"{what} {values} repeats a dimension")
     if ascending:
         require(list(values) == sorted(values), f"{what} {values} is not ascending")
@@ -72,7 +76,9 @@ def dims(what, values, rank, ascending=False):
 
 def permutation(what, values, rank):
     """Requires a permutation of 0..rank-1."""
-    require(sorted(values) == list(range(rank)), f"{what} {tuple(values)} is no permutation of {rank}")
+    require(
+        sorted(values) == list(range(rank)), f"{what} {tuple(values)} is no permutation of {rank}"
+    )
 
 
 def keyword_dtype(op, name="dtype", result=0):

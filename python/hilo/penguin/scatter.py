@@ -1,6 +1,6 @@
 """scatter: an update window that is partly outside the operand is dropped whole.
 
-Updates apply in row-major order of the updates tensor; each becomes one flat position of the operand,
+Updates apply in row-major order of the updates tensor; each has one flat position in the operand,
 so the whole scatter is one `ufunc.at` (or one assignment, where the last one wins).
 """
 
@@ -12,8 +12,12 @@ from .indexing import batch_grid, batch_shape, index_vectors
 from .program import function_name
 from .registry import operation
 
-KEYWORDS = ("index_vector_dim", "update_window_dims", "inserted_window_dims",
-            "scatter_dims_to_operand_dims")
+KEYWORDS = (
+    "index_vector_dim",
+    "update_window_dims",
+    "inserted_window_dims",
+    "scatter_dims_to_operand_dims",
+)
 
 
 def _combiner(op):
@@ -43,16 +47,27 @@ def _infer_scatter(op):
     for size, whole in zip((updates.shape[d] for d in window), kept):
         require(size <= whole, f"update window of {size} does not fit a dimension of {whole}")
     name = _combiner(op)
-    require(name is None or reducers.defined(name, operand.dtype),
-            f"`{name}` is not defined for {operand.dtype.name}")
+    require(
+        name is None or reducers.defined(name, operand.dtype),
+        f"`{name}` is not defined for {operand.dtype.name}",
+    )
     rules.same_dtype(op, operand, updates)
     return [(operand.shape, operand.dtype)]
 
 
-@operation("mhlo.scatter", infer=_infer_scatter, needs=KEYWORDS,
-           accepts=("update_scatter_dims", "unique_indices", "scatter_kind", "input_batching_dims",
-                    "scatter_indices_batching_dims"),
-           functions=reducers.NAMES | {"None"})
+@operation(
+    "mhlo.scatter",
+    infer=_infer_scatter,
+    needs=KEYWORDS,
+    accepts=(
+        "update_scatter_dims",
+        "unique_indices",
+        "scatter_kind",
+        "input_batching_dims",
+        "scatter_indices_batching_dims",
+    ),
+    functions=reducers.NAMES | {"None"},
+)
 def scatter(op, state, x, indices, updates):
     positions, valid = _positions(op, x.shape, indices, updates.shape)
     result = dtypes.widen(x).reshape(-1).copy()

@@ -23,22 +23,36 @@ def figures(function):
         live += written
         if live > peak:
             peak, where = live, op
-        records.append({
-            "id": op.id, "tag": op.tag, "function": op.fn, "results": [d.name for d in op.dsts],
-            "bytes": written, "live": live,
-        })
+        records.append(
+            {
+                "id": op.id,
+                "tag": op.tag,
+                "function": op.fn,
+                "results": [d.name for d in op.dsts],
+                "bytes": written,
+                "live": live,
+            }
+        )
         gone = [t for t in dead.get(op.index, ()) if t in writes and t not in inputs]
         live -= sum(t.nbytes for t in gone)
     return {
-        "program": function.path, "attributes": list(function.attrs), "ranks": function.implied_ranks(),
-        "inputs": _interface(function.inputs), "outputs": _interface(function.outputs),
+        "program": function.path,
+        "attributes": list(function.attrs),
+        "ranks": function.implied_ranks(),
+        "inputs": _interface(function.inputs),
+        "outputs": _interface(function.outputs),
         "input_bytes": sum(t.nbytes for t in function.inputs),
         "output_bytes": sum(t.nbytes for t in function.outputs),
-        "constants": len(constants), "constant_bytes": sum(t.nbytes for t in constants),
-        "written_bytes": sum(r["bytes"] for r in records), "resident_bytes": resident,
-        "peak_bytes": peak, "peak_operation": None if where is None else where.id,
-        "edges": len(function.edges), "aliases": [list(alias) for alias in function.aliases],
-        "tags": dict(sorted(Counter(r["tag"] for r in records).items())), "operations": records,
+        "constants": len(constants),
+        "constant_bytes": sum(t.nbytes for t in constants),
+        "written_bytes": sum(r["bytes"] for r in records),
+        "resident_bytes": resident,
+        "peak_bytes": peak,
+        "peak_operation": None if where is None else where.id,
+        "edges": len(function.edges),
+        "aliases": [list(alias) for alias in function.aliases],
+        "tags": dict(sorted(Counter(r["tag"] for r in records).items())),
+        "operations": records,
     }
 
 
@@ -57,12 +71,17 @@ def lines(function):
     yield f"operations {len(facts['operations'])}, {facts['written_bytes']} bytes written"
     yield from (f"  {tag} {count}" for tag, count in facts["tags"].items())
     yield f"edges {facts['edges']}, aliases {len(facts['aliases'])}, ranks {facts['ranks']}"
-    at = "at the start" if facts["peak_operation"] is None else f"at operation {facts['peak_operation']}"
+    at = (
+        "at the start"
+        if facts["peak_operation"] is None
+        else f"at operation {facts['peak_operation']}"
+    )
     yield f"peak live {facts['peak_bytes']} bytes {at}"
     yield "id, tag, results, bytes written, bytes live"
     for record in facts["operations"]:
         name = record["tag"] + (f":{record['function']}" if record["function"] else "")
-        yield f"  {record['id']} {name} {','.join(record['results'])} {record['bytes']} {record['live']}"
+        results = ",".join(record["results"])
+        yield f"  {record['id']} {name} {results} {record['bytes']} {record['live']}"
 
 
 def netlist_figures(netlist):
@@ -71,13 +90,24 @@ def netlist_figures(netlist):
     definitions = []
     for number, function in netlist.definitions.items():
         facts = figures(function)
-        definitions.append({"definition": number, "file": netlist.files[number],
-                            "instances": counts[number], "operations": len(facts["operations"]),
-                            "peak_bytes": facts["peak_bytes"],
-                            "written_bytes": facts["written_bytes"]})
-    return {"program": netlist.path, "inputs": _interface(netlist.inputs),
-            "outputs": _interface(netlist.outputs), "instances": len(netlist.instances),
-            "intermediates": len(netlist.intermediates), "definitions": definitions}
+        definitions.append(
+            {
+                "definition": number,
+                "file": netlist.files[number],
+                "instances": counts[number],
+                "operations": len(facts["operations"]),
+                "peak_bytes": facts["peak_bytes"],
+                "written_bytes": facts["written_bytes"],
+            }
+        )
+    return {
+        "program": netlist.path,
+        "inputs": _interface(netlist.inputs),
+        "outputs": _interface(netlist.outputs),
+        "instances": len(netlist.instances),
+        "intermediates": len(netlist.intermediates),
+        "definitions": definitions,
+    }
 
 
 def netlist_lines(netlist):
@@ -89,6 +119,8 @@ def netlist_lines(netlist):
         yield from (f"  {text}" for text in facts[what])
     yield f"instances {facts['instances']}, intermediates {facts['intermediates']}"
     for d in facts["definitions"]:
-        yield (f"definition {d['definition']} {d['file']}: {d['instances']} instances, "
-               f"{d['operations']} operations, {d['written_bytes']} bytes written, "
-               f"peak live {d['peak_bytes']} bytes")
+        yield (
+            f"definition {d['definition']} {d['file']}: {d['instances']} instances, "
+            f"{d['operations']} operations, {d['written_bytes']} bytes written, "
+            f"peak live {d['peak_bytes']} bytes"
+        )

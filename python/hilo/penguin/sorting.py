@@ -1,7 +1,8 @@
-"""sort and top_k: elements are mapped to integer keys whose order is the wanted one, then sorted stably.
+"""sort and top_k: elements are mapped to integer keys in the wanted order, then sorted stably.
 
 sort: -0 equals +0, NaN equal to each other and last in every direction.
-top_k: descending total order (NaN, numbers, +0 before -0, NaN with the sign bit), ties to the lowest index.
+top_k: descending total order (NaN, numbers with +0 before -0, NaN with the sign bit), ties to the
+lowest index.
 """
 
 import numpy as np
@@ -28,7 +29,7 @@ def integer_keys(x, signed_zeros):
 
 
 def stable_order(x, axis, descending, total=False):
-    """Indices that sort `x` along `axis`, equal elements in their order; `total`: by the total order."""
+    """Indices that sort `x` along `axis`, equal elements in place; `total`: by the total order."""
     keys, nan = integer_keys(x, total)
     if descending:
         keys = np.invert(keys)
@@ -46,7 +47,9 @@ def _infer_sort(op):
     shape = rules.same_shape(op, *op.srcs)
     rules.dims("`dimension`", (op["dimension"],), len(shape))
     direction = op["comparison_dir"]
-    require(direction in DESCENDING, f"`comparison_dir` is '{direction}', expected lt, le, gt or ge")
+    require(
+        direction in DESCENDING, f"`comparison_dir` is '{direction}', expected lt, le, gt or ge"
+    )
     rules.equal("number of results", len(op.dsts), len(op.srcs) + _implicit_iota(op))
     results = [(shape, s.dtype) for s in op.srcs]
     if _implicit_iota(op):
@@ -54,8 +57,12 @@ def _infer_sort(op):
     return results
 
 
-@operation("mhlo.sort", infer=_infer_sort, needs=("dimension", "comparison_dir"),
-           accepts=("is_stable", "implicit_iota"))
+@operation(
+    "mhlo.sort",
+    infer=_infer_sort,
+    needs=("dimension", "comparison_dir"),
+    accepts=("is_stable", "implicit_iota"),
+)
 def sort(op, state, *arrays):
     axis = op["dimension"]
     order = stable_order(arrays[0], axis, DESCENDING[op["comparison_dir"]])
@@ -69,17 +76,23 @@ def _infer_top_k(op):
     rules.arity(op, 1, dsts=2)
     source, k, axis = op.srcs[0], op["k"], op["axis"]
     rules.dims("`axis`", (axis,), len(source.shape))
-    require(0 <= k <= source.shape[axis], f"`k` is {k}, more than the {source.shape[axis]} elements")
+    require(
+        0 <= k <= source.shape[axis], f"`k` is {k}, more than the {source.shape[axis]} elements"
+    )
     rules.keyword_shape(op, "src_shape", source.shape)
     rules.keyword_dtype(op, "dtype", 0)
     rules.keyword_dtype(op, "indices_dtype", 1)
     rules.integer(op.dsts[1])
-    shape = source.shape[:axis] + (k,) + source.shape[axis + 1:]
+    shape = source.shape[:axis] + (k,) + source.shape[axis + 1 :]
     return [(shape, source.dtype), (shape, op.dsts[1].dtype)]
 
 
-@operation("mhlo.top_k", infer=_infer_top_k, needs=("k", "axis"),
-           accepts=("is_ascend", "is_barrier", "ret_type", "src_shape", "dtype", "indices_dtype"))
+@operation(
+    "mhlo.top_k",
+    infer=_infer_top_k,
+    needs=("k", "axis"),
+    accepts=("is_ascend", "is_barrier", "ret_type", "src_shape", "dtype", "indices_dtype"),
+)
 def top_k(op, state, x):
     axis = op["axis"]
     order = stable_order(x, axis, not op.get("is_ascend", False), total=True)

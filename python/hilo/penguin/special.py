@@ -1,4 +1,4 @@
-"""Special functions on float arrays: SciPy's, or the ones of `math` element by element without it."""
+"""Special functions on float arrays: SciPy's, without it those of `math` element by element."""
 
 import math
 

@@ -1,7 +1,7 @@
 """Reading the outside corpus (HILO_CORPUS): every case with results can be bound to tensors.
 
-Programs are the compiler's to write; here the identity of a case's outputs stands in, which shows that
-raw bits, shapes and ranks of every stored array are understood.
+Programs are the compiler's to write; here the identity of a case's outputs stands in, which shows
+that raw bits, shapes and ranks of every stored array are understood.
 """
 
 import json

@@ -88,8 +88,8 @@ static inline hilo_str hilo_sb_view(const hilo_sb *sb) { return (hilo_str){sb->p
 static inline void hilo_sb_clear(hilo_sb *sb) { sb->n = 0; }
 void hilo_sb_free(hilo_sb *sb);
 
-/* Length of the valid UTF-8 sequence at p (n >= 1 bytes left), 0 if there is none. */
-size_t hilo_utf8_length(const char *p, size_t n);
+/* Length of the valid UTF-8 sequence at `text` (n >= 1 bytes left), 0 if there is none. */
+size_t hilo_utf8_length(const char *text, size_t n);
 /* `s` in double quotes as JSON: the escapes of RFC 8259, invalid UTF-8 bytes as U+FFFD. */
 void hilo_sb_json(hilo_sb *sb, hilo_str s);
 

@@ -159,3 +159,13 @@ def test_integers_of_another_width_are_taken_when_they_fit():
     assert p.run([np.array([1, -2], np.int64)])[0].tolist() == [1, -2]
     with pytest.raises(ProgramError, match="holds int64, expected int32"):
         p.run([np.array([1, 2**40], np.int64)])
+
+
+def test_outputs_are_the_callers_own():
+    p = Program()
+    a, c = p.input((2,)), p.splat(1.0, "float32", (2,))
+    p.output(*(p.offloaded("OffloadedMemCpy", v, (2,), "float32") for v in (a, c)))
+    x = np.zeros(2, np.float32)
+    for output in p.run([x]):
+        output += 5
+    assert x.tolist() == [0, 0]

@@ -50,9 +50,12 @@ def run(function, inputs, ranks=1, replicas=1, seed=0, trace=None, emit=_print):
 
 
 def join_ranks(rows, ranks):
-    """Per-rank lists of arrays as one list with a leading axis, which a single rank lacks."""
+    """Per-rank lists of arrays as one list with a leading axis, which a single rank lacks.
+
+    The arrays are the caller's own: they share no memory with inputs or constants.
+    """
     if ranks == 1:
-        return rows[0]
+        return [np.array(array) for array in rows[0]]
     return [np.stack(arrays) for arrays in zip(*rows)]
 
 

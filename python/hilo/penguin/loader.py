@@ -67,7 +67,7 @@ NUMPY_FUNCTIONS = (
     "select",
     "where",
 )
-BUILTINS = {"float": float, "int": int, "bool": bool, "None": None, "True": True, "False": False}
+BUILTINS = {"float": float, "int": int, "bool": bool}
 
 
 def _marker(name, function):

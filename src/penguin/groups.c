@@ -1,0 +1,192 @@
+/* Replica groups as flattened ranks.
+ *
+ * What the ids of a group mean depends on the mode, which follows from the channel and
+ * use_global_device_ids: replicas (each partition by itself), replicas with all their partitions,
+ * partitions (each replica by itself), or flattened ids. The text of a group list is made once per
+ * list and mode. */
+#include "penguin/groups.h"
+
+enum { MAX_PRINTED_RANKS = 1 << 22 };
+
+typedef enum { REPLICAS, REPLICAS_AND_PARTITIONS, PARTITIONS, FLATTENED } group_mode;
+
+typedef struct {
+  group_mode mode;
+  int64_t n_replicas, n_partitions; /* 0: unknown */
+  bool is_permute;
+  hilo_dims sizes, ids; /* ids in groups of these sizes; of a permute pairs */
+} groups;
+
+/* all-to-all, collective-permute and collective-broadcast have no use_global_device_ids: their ids
+ * are partitions as soon as they have a channel. */
+static group_mode mode_of(const hilo_module *m, hilo_inst i, const hilo_collective_attrs *attrs) {
+  const bool has_channel = hilo_inst_extra_record(m, i).ix && hilo_inst_extra(m, i).channel_id > 0;
+  switch (hilo_inst_op(m, i)) {
+  case HILO_OP_ALL_GATHER:
+  case HILO_OP_ALL_REDUCE:
+  case HILO_OP_REDUCE_SCATTER:
+    if (attrs->use_global_device_ids) return FLATTENED;
+    return has_channel ? REPLICAS_AND_PARTITIONS : REPLICAS;
+  default: return has_channel ? PARTITIONS : REPLICAS;
+  }
+}
+
+static groups groups_of(const hilo_module *m, hilo_inst i) {
+  const hilo_collective_attrs attrs = hilo_attrs(m, i, collective);
+  const hilo_replica_groups_attrs list = hilo_replica_groups_get(&m->records, attrs.groups);
+  groups g = {.mode = mode_of(m, i, &attrs),
+              .n_replicas = m->header.num_replicas,
+              .n_partitions = m->header.num_partitions,
+              .is_permute = hilo_inst_is(m, i, HILO_OP_COLLECTIVE_PERMUTE)};
+  if (g.is_permute)
+    g.ids = attrs.source_target_pairs;
+  else
+    g.sizes = list.sizes, g.ids = list.ids;
+  return g;
+}
+
+/* Into how many copies a list unfolds (one per replica or partition left alone), and how many ranks
+ * one id is. */
+static void unfolding(const groups *g, int64_t *n_copies, int64_t *ranks_per_id) {
+  *n_copies = g->mode == REPLICAS ? g->n_partitions : g->mode == PARTITIONS ? g->n_replicas : 1;
+  *ranks_per_id = g->mode == REPLICAS_AND_PARTITIONS ? g->n_partitions : 1;
+}
+
+static int64_t rank_of(const groups *g, int64_t id, int64_t copy, int64_t part) {
+  switch (g->mode) {
+  case REPLICAS: return id * g->n_partitions + copy;
+  case REPLICAS_AND_PARTITIONS: return id * g->n_partitions + part;
+  case PARTITIONS: return copy * g->n_partitions + id;
+  case FLATTENED: break;
+  }
+  return id;
+}
+
+static void put_rank(hilo_sb *sb, bool *first, int64_t rank) {
+  if (!*first) HILO_PUT(sb, ", ");
+  *first = false;
+  hilo_sb_i64(sb, rank);
+}
+
+static void put_group(hilo_sb *sb, const groups *g, const int64_t *ids, int64_t n, int64_t copy,
+                      int64_t ranks_per_id) {
+  bool first = true;
+  hilo_sb_char(sb, '[');
+  for (int64_t k = 0; k < n; k++)
+    for (int64_t part = 0; ids[k] >= 0 && part < ranks_per_id; part++)
+      put_rank(sb, &first, rank_of(g, ids[k], copy, part));
+  hilo_sb_char(sb, ']');
+}
+
+static void put_all(hilo_sb *sb, const groups *g, int64_t n_copies, int64_t ranks_per_id) {
+  bool first = true;
+  hilo_sb_char(sb, '[');
+  for (int64_t copy = 0; copy < n_copies; copy++) {
+    uint32_t at = 0;
+    const uint32_t n = g->is_permute ? g->ids.n / 2 : g->sizes.n;
+    for (uint32_t k = 0; k < n; k++) {
+      const int64_t size = g->is_permute ? 2 : g->sizes.v[k];
+      if (!first) HILO_PUT(sb, ", ");
+      first = false;
+      put_group(sb, g, g->ids.v + at, size, copy, ranks_per_id);
+      at += (uint32_t)size;
+    }
+  }
+  hilo_sb_char(sb, ']');
+}
+
+/* One group of all replicas, or of all partitions, written out. */
+static groups everybody(hilo_printer *p, groups g) {
+  const int64_t n = g.mode == PARTITIONS ? g.n_partitions : g.n_replicas;
+  int64_t *ids = HILO_NEW_ARRAY(p->arena, int64_t, n + 1);
+  for (int64_t k = 0; k < n; k++) ids[k] = k;
+  ids[n] = n;
+  g.ids = (hilo_dims){ids, (uint32_t)n};
+  g.sizes = (hilo_dims){ids + n, 1};
+  return g;
+}
+
+static bool refuse(hilo_printer *p, hilo_inst i, const char *what) {
+  HILO_REFUSE(p, GROUPS, i, "%s", what);
+  return false;
+}
+
+static bool check(hilo_printer *p, hilo_inst i, const groups *g) {
+  uint64_t n_ids = 0;
+  for (uint32_t k = 0; k < g->sizes.n; k++) {
+    if (g->sizes.v[k] < 0 || g->sizes.v[k] > g->ids.n)
+      return refuse(p, i, "a replica group has no valid size");
+    n_ids += (uint64_t)g->sizes.v[k];
+  }
+  if (!g->is_permute && n_ids != g->ids.n)
+    return refuse(p, i, "the replica groups and their sizes do not agree");
+  if (g->mode != FLATTENED && (g->n_partitions < 1 || g->n_replicas < 1))
+    return refuse(p, i,
+                  "its groups number replicas or partitions, and the module does not say how many "
+                  "there are: give --num-partitions and --num-replicas");
+  const int64_t limit = g->mode == PARTITIONS  ? g->n_partitions
+                        : g->mode == FLATTENED ? INT64_MAX
+                                               : g->n_replicas;
+  for (uint32_t k = 0; k < g->ids.n; k++)
+    if (g->ids.v[k] >= limit || (g->is_permute && g->ids.v[k] < 0)) {
+      HILO_REFUSE(p, GROUPS, i, "its groups name %s %lld, but there are %lld",
+                  g->mode == PARTITIONS ? "partition" : "replica", (long long)g->ids.v[k],
+                  (long long)limit);
+      return false;
+    }
+  int64_t n_copies, ranks_per_id, n_ranks;
+  unfolding(g, &n_copies, &ranks_per_id);
+  if (__builtin_mul_overflow(n_copies, ranks_per_id, &n_ranks) ||
+      __builtin_mul_overflow(n_ranks, (int64_t)g->ids.n + 1, &n_ranks) ||
+      n_ranks > MAX_PRINTED_RANKS)
+    return refuse(p, i, "its replica groups unfold into more than 4194304 ranks");
+  return true;
+}
+
+/* The ranks of an empty list, which is everybody: `[]` unless each partition or replica stays by
+ * itself. */
+static bool stands_for_all(const groups *g) {
+  return !g->is_permute && g->ids.n == 0 &&
+         (g->mode == FLATTENED || g->mode == REPLICAS_AND_PARTITIONS ||
+          (g->mode == REPLICAS ? g->n_partitions == 1 : g->n_replicas == 1));
+}
+
+bool hilo_put_groups(hilo_printer *p, hilo_inst i) {
+  groups g = groups_of(p->m, i);
+  const hilo_collective_attrs attrs = hilo_attrs(p->m, i, collective);
+  const uint64_t key = (uint64_t)(g.is_permute ? hilo_inst_attr(p->m, i).ix : attrs.groups.ix)
+                           << 3 |
+                       (uint64_t)g.mode << 1 | g.is_permute;
+  const uint32_t known = hilo_map_get(&p->group_text, key, 0);
+  if (known) {
+    hilo_sb_str(p->out, p->group_texts.v[known - 1]);
+    return true;
+  }
+  const size_t start = p->out->n;
+  if (g.is_permute && g.ids.n % 2) return refuse(p, i, "a source has no target");
+  if (stands_for_all(&g)) {
+    HILO_PUT(p->out, "[]");
+  } else {
+    if (!check(p, i, &g)) return false;
+    if (!g.is_permute && g.ids.n == 0) {
+      g = everybody(p, g);
+      if (!check(p, i, &g)) return false;
+    }
+    int64_t n_copies, ranks_per_id;
+    unfolding(&g, &n_copies, &ranks_per_id);
+    put_all(p->out, &g, n_copies, ranks_per_id);
+  }
+  const hilo_str text = hilo_str_copy(p->arena, (hilo_str){p->out->p + start, p->out->n - start});
+  HILO_PUSH(p->arena, &p->group_texts, text);
+  hilo_map_set(&p->group_text, key, p->group_texts.n);
+  return true;
+}
+
+int64_t hilo_group_size(const hilo_printer *p, hilo_inst i) {
+  const groups g = groups_of(p->m, i);
+  const int64_t n_ids = g.sizes.n              ? g.sizes.v[0]
+                        : g.mode == PARTITIONS ? g.n_partitions
+                        : g.mode == FLATTENED  ? g.n_replicas * g.n_partitions
+                                               : g.n_replicas;
+  return g.mode == REPLICAS_AND_PARTITIONS ? n_ids * g.n_partitions : n_ids;
+}

@@ -1,0 +1,209 @@
+/* sort and top-k.
+ *
+ * A comparator is read as a list of keys: c(a0, b0), or lexicographically
+ * or(c(a0, b0), and(a0 == b0, next)). One key on the first operand is one statement; any other list
+ * is one stable sort per key, the last key first, each with its key moved to operand 0. Orders that
+ * `comparison_dir` cannot say (raw total order, or folded and descending, where NaNs come first)
+ * are sorted by integer keys. */
+#include "penguin/region.h"
+
+enum { MAX_KEYS = 64 };
+
+typedef struct {
+  hilo_pair_compare v[MAX_KEYS];
+  uint32_t n;
+} key_list;
+
+typedef enum { KEYS_OK, KEYS_NOT_COMPARE, KEYS_NOT_ARGUMENTS, KEYS_TOO_MANY } keys_status;
+
+static keys_status add_key(const hilo_module *m, key_list *keys, hilo_inst compare) {
+  if (keys->n == MAX_KEYS) return KEYS_TOO_MANY;
+  hilo_pair_compare *key = &keys->v[keys->n];
+  const hilo_pair_status status = hilo_region_pair_compare(m, compare, key);
+  if (status == HILO_PAIR_NOT_COMPARE) return KEYS_NOT_COMPARE;
+  if (status == HILO_PAIR_NOT_ARGUMENTS) return KEYS_NOT_ARGUMENTS;
+  if (key->direction == HILO_EQ || key->direction == HILO_NE) return KEYS_NOT_COMPARE;
+  keys->n++;
+  return KEYS_OK;
+}
+
+/* Is `v` the equality of the two sides of this key, in the same sense? */
+static bool is_tie_of(const hilo_module *m, hilo_inst v, const hilo_pair_compare *key) {
+  hilo_pair_compare tie;
+  return hilo_region_pair_compare(m, v, &tie) == HILO_PAIR_OK && tie.direction == HILO_EQ &&
+         tie.operand == key->operand && tie.folded == key->folded && tie.total == key->total;
+}
+
+/* and(tie, next) in either order; none if it is not. */
+static hilo_inst next_of_tie(const hilo_module *m, hilo_inst v, const hilo_pair_compare *key) {
+  if (!hilo_inst_is(m, v, HILO_OP_AND)) return HILO_INST_NONE;
+  const hilo_inst a = hilo_inst_operand(m, v, 0), b = hilo_inst_operand(m, v, 1);
+  if (is_tie_of(m, a, key)) return b;
+  return is_tie_of(m, b, key) ? a : HILO_INST_NONE;
+}
+
+static keys_status read_keys(const hilo_module *m, hilo_comp comparator, key_list *keys) {
+  keys->n = 0;
+  hilo_inst v = hilo_comp_root(m, comparator);
+  if (!v.ix) return KEYS_NOT_COMPARE;
+  while (hilo_inst_is(m, v, HILO_OP_OR)) {
+    hilo_inst first = hilo_inst_operand(m, v, 0), rest = hilo_inst_operand(m, v, 1);
+    if (!hilo_inst_is(m, first, HILO_OP_COMPARE)) {
+      const hilo_inst swapped = first;
+      first = rest, rest = swapped;
+    }
+    const keys_status status = add_key(m, keys, first);
+    if (status != KEYS_OK) return status;
+    v = next_of_tie(m, rest, &keys->v[keys->n - 1]);
+    if (!v.ix) return KEYS_NOT_COMPARE;
+  }
+  return add_key(m, keys, v);
+}
+
+static bool refuse_keys(hilo_printer *p, hilo_inst i, keys_status status) {
+  const hilo_comp comparator = hilo_inst_called(p->m, i, 0);
+  switch (status) {
+  case KEYS_OK: return false;
+  case KEYS_TOO_MANY:
+    HILO_REFUSE(p, SORT_FORM, i, "the comparator of this `sort` has more than %d keys", MAX_KEYS);
+    return true;
+  case KEYS_NOT_COMPARE:
+    HILO_REFUSE(p, SORT_FORM, i,
+                "the comparator of this `sort` returns `%s` in a form that is not recognised: "
+                "expected one compare, or a lexicographic chain of them",
+                hilo_op_get(hilo_inst_op(p->m, hilo_comp_root(p->m, comparator)))->hlo);
+    return true;
+  case KEYS_NOT_ARGUMENTS:
+    HILO_REFUSE(p, SORT_ARGUMENTS, i,
+                "the comparator of this `sort` compares something other than the two parameters of "
+                "one operand: expected parameters 2k and 2k+1");
+    return true;
+  }
+  return true;
+}
+
+static const char *direction_name(hilo_compare_direction direction) {
+  switch (direction) {
+  case HILO_LE: return "'le'";
+  case HILO_GT: return "'gt'";
+  case HILO_GE: return "'ge'";
+  default: return "'lt'";
+  }
+}
+
+/* The order that `comparison_dir` means for floats: -0 equals 0, NaNs equal and last. */
+static bool needs_integer_key(const hilo_pair_compare *key) {
+  const bool descends = key->direction == HILO_GT || key->direction == HILO_GE;
+  return key->total || (key->folded && descends);
+}
+
+/* Integers that order as the key's floats do. */
+static uint32_t integer_key(hilo_printer *p, hilo_inst i, hilo_type shape,
+                            const hilo_pair_compare *key, uint32_t x) {
+  const hilo_step step = {i, shape, false};
+  if (key->folded) {
+    const uint32_t zero = hilo_step_splat(p, step, key->etype, 0);
+    const uint32_t is_zero = hilo_step_compare(p, step, HILO_EQ, x, zero);
+    const uint32_t unsigned_zero = hilo_step_select(p, step, key->etype, is_zero, zero, x);
+    const uint32_t is_nan = hilo_step_compare(p, step, HILO_NE, x, x);
+    const uint32_t nan = hilo_step_splat(
+        p, step, key->etype, hilo_py_float_bits(key->etype, (double)__builtin_nanf("")));
+    x = hilo_step_select(p, step, key->etype, is_nan, nan, unsigned_zero);
+  }
+  return hilo_step_total_order_key(p, step, key->etype, x);
+}
+
+/* One stable sort of the tensors `current` by one key; they become the sorted ones. */
+static void sort_once(hilo_printer *p, hilo_inst i, const hilo_pair_compare *key, bool last,
+                      bool single, uint32_t *current, uint32_t n) {
+  const hilo_sort_attrs attrs = hilo_attrs(p->m, i, sort);
+  const bool implicit_iota = hilo_neuron_of(p, i).implicit_iota;
+  const hilo_type key_type = hilo_inst_type(p->m, hilo_inst_operand(p->m, i, key->operand));
+  const bool by_integer = needs_integer_key(key);
+  const uint32_t n_results = n + implicit_iota;
+  uint32_t *srcs = HILO_NEW_ARRAY(p->arena, uint32_t, n + 1);
+  hilo_result *dsts = HILO_NEW_ZEROED(p->arena, hilo_result, n_results + 1);
+  uint32_t *from = HILO_NEW_ARRAY(p->arena, uint32_t, n_results + 1); /* operand of each result */
+  uint32_t n_srcs = 0, n_dsts = 0;
+  if (by_integer) {
+    const uint32_t var = integer_key(p, i, key_type, key, current[key->operand]);
+    srcs[n_srcs++] = var;
+    from[n_dsts] = UINT32_MAX;
+    dsts[n_dsts++] =
+        (hilo_result){.shape = key_type,
+                      .dtype = (uint16_t)hilo_signed_of_width(hilo_etype_table[key->etype].bits),
+                      .mnemonic = HILO_OP_SORT};
+  }
+  for (uint32_t k = 0; k < n_results; k++) {
+    /* The key's operand leads, the others keep their order; an implicit iota is result 1. */
+    uint32_t operand = k;
+    if (!by_integer && key->operand)
+      operand = k == 0 ? key->operand : k <= key->operand ? k - 1 : k;
+    const hilo_type type = hilo_leaf_type(p, hilo_inst_type(p->m, i), operand);
+    if (operand < n) srcs[n_srcs++] = current[operand];
+    from[n_dsts] = operand;
+    dsts[n_dsts++] = (hilo_result){.shape = type,
+                                   .dtype = (uint16_t)hilo_type_etype(&p->m->types, type),
+                                   .mnemonic = HILO_OP_SORT,
+                                   .of = last ? i : HILO_INST_NONE,
+                                   .leaf = operand};
+  }
+  hilo_open_with(p, HILO_CTOR_TENSOR_OP, i, srcs, n_srcs, dsts, n_dsts);
+  hilo_put_tag(p, "sort");
+  hilo_put_int(p, "dimension", attrs.dimension);
+  hilo_put_flag(p, "is_stable", attrs.is_stable || !single);
+  hilo_put_key(p, "comparison_dir");
+  hilo_sb_cat(p->out, direction_name(key->direction));
+  if (implicit_iota) hilo_put_flag(p, "implicit_iota", true);
+  hilo_close(p);
+  for (uint32_t k = 0; k < n_dsts; k++)
+    if (from[k] != UINT32_MAX) current[from[k]] = dsts[k].var;
+}
+
+void hilo_emit_sort(hilo_printer *p, hilo_inst i) {
+  key_list keys;
+  const keys_status status = read_keys(p->m, hilo_inst_called(p->m, i, 0), &keys);
+  if (refuse_keys(p, i, status)) return;
+  const uint32_t n = hilo_inst_n_operands(p->m, i);
+  for (uint32_t k = 0; k < keys.n; k++)
+    if (keys.v[k].operand >= n) {
+      refuse_keys(p, i, KEYS_NOT_ARGUMENTS);
+      return;
+    }
+  const bool implicit_iota = hilo_neuron_of(p, i).implicit_iota;
+  if (implicit_iota && (keys.n != 1 || needs_integer_key(&keys.v[0]))) {
+    refuse_keys(p, i, KEYS_NOT_COMPARE);
+    return;
+  }
+  uint32_t *current = HILO_NEW_ARRAY(p->arena, uint32_t, n + 2);
+  for (uint32_t k = 0; k < n; k++) current[k] = hilo_operand_var(p, i, k);
+  for (uint32_t k = keys.n; k-- > 0;) sort_once(p, i, &keys.v[k], k == 0, keys.n == 1, current, n);
+  hilo_bind(p, i, current, n + implicit_iota);
+}
+
+/* Results: values, indices. */
+void hilo_put_top_k(hilo_printer *p, hilo_inst i, int64_t k) {
+  const hilo_type source = hilo_inst_type(p->m, hilo_inst_operand(p->m, i, 0));
+  const hilo_type result = hilo_inst_type(p->m, i);
+  hilo_open(p, HILO_CTOR_TENSOR_OP, i);
+  hilo_put_tag(p, "top_k");
+  hilo_put_int(p, "k", k);
+  hilo_put_int(p, "axis", (int64_t)hilo_type_dims(&p->m->types, source).n - 1);
+  hilo_put_flag(p, "is_ascend", false);
+  hilo_put_flag(p, "is_barrier", false);
+  HILO_PUT(p->out, ", ret_type='both'");
+  hilo_put_shape(p, "src_shape", source);
+  hilo_put_dtype(p, "dtype", (uint16_t)hilo_type_etype(&p->m->types, hilo_leaf_type(p, result, 0)));
+  hilo_put_dtype(p, "indices_dtype",
+                 (uint16_t)hilo_type_etype(&p->m->types, hilo_leaf_type(p, result, 1)));
+  hilo_close(p);
+}
+
+void hilo_emit_topk(hilo_printer *p, hilo_inst i) {
+  const hilo_topk_attrs attrs = hilo_attrs(p->m, i, topk);
+  if (!attrs.largest) {
+    HILO_REFUSE(p, OP, i, "`topk` with `largest=false` has no Penguin form: negate the operand");
+    return;
+  }
+  hilo_put_top_k(p, i, attrs.k);
+}

@@ -1,0 +1,32 @@
+/* What a message was made into, by its bytes.
+ *
+ * Programs repeat themselves: the same few shapes, tracebacks and shardings stand in thousands of
+ * instructions. A hash of the bytes and one comparison is cheaper than decoding them again. */
+#ifndef HILO_FORMATS_WIRE_MEMO_H
+#define HILO_FORMATS_WIRE_MEMO_H
+
+#include "base/str.h"
+
+typedef struct {
+  struct hilo_wire_memo_slot {
+    const char *p; /* in the input; NULL: free */
+    uint32_t n, hash, kind, value;
+  } * slots;
+  uint32_t n, mask;
+  hilo_arena *arena;
+} hilo_wire_memo;
+
+/* A look-up under way: what `find` worked out is used again by `put`. */
+typedef struct {
+  hilo_str bytes;
+  uint32_t kind, hash;
+} hilo_wire_memo_key;
+
+/* kind: what the bytes are, since equal bytes of two messages mean different things. */
+hilo_wire_memo_key hilo_wire_memo_key_of(uint32_t kind, hilo_str bytes);
+bool hilo_wire_memo_find(const hilo_wire_memo *memo, const hilo_wire_memo_key *key,
+                         uint32_t *value);
+/* After a find that found nothing; other puts may have come between. */
+void hilo_wire_memo_put(hilo_wire_memo *memo, const hilo_wire_memo_key *key, uint32_t value);
+
+#endif

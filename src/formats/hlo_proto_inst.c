@@ -309,8 +309,8 @@ static bool check_id(hilo_proto_reader *r, const comp_state *c, const wire_inst 
 static bool read_instruction(hilo_proto_reader *r, comp_state *c, wire_inst *w) {
   hilo_op op;
   hilo_inst_desc desc = {0};
-  hilo_inst *operands;
-  hilo_comp *called;
+  hilo_inst *operands = NULL;
+  hilo_comp *called = NULL;
   if (HILO_UNLIKELY(w->head.n_unknown)) warn_unknown(r, w);
   if (!take_name(r, &r->names, w->name, "instruction", &desc.name)) return false;
   if (!check_id(r, c, w) || !read_opcode(r, w, &op)) return false;

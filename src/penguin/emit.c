@@ -92,18 +92,33 @@ static const hilo_emitter emitters[HILO_OP_COUNT] = {
 #undef HILO_OP
 };
 
+/* `f32[<=4,2]`, of an array. */
 static hilo_str type_text(const hilo_printer *p, hilo_type type) {
+  const hilo_type_info info = hilo_type_get(&p->m->types, type);
   hilo_sb sb = hilo_sb_make(p->arena);
-  hilo_type_print(&p->m->types, &p->m->records, &p->m->strings, type, false, &sb);
+  hilo_sb_cat(&sb, hilo_etype_table[info.etype].hlo);
+  hilo_sb_char(&sb, '[');
+  for (uint32_t k = 0; k < info.dims.n; k++) {
+    if (k) hilo_sb_char(&sb, ',');
+    if (info.dynamic && info.dynamic[0] >> k & 1) hilo_sb_cat(&sb, "<=");
+    if (info.dims.v[k] == HILO_UNBOUNDED)
+      hilo_sb_char(&sb, '?');
+    else
+      hilo_sb_i64(&sb, info.dims.v[k]);
+  }
+  hilo_sb_char(&sb, ']');
   return hilo_sb_view(&sb);
 }
 
-/* The first element type of a type that has no Penguin spelling, as MLIR writes it. */
-static const char *unsupported_dtype(hilo_printer *p, hilo_type type) {
-  uint32_t leaf = 0;
-  hilo_etype etype = hilo_type_etype(&p->m->types, hilo_leaf_type(p, type, leaf));
-  while (hilo_dtype_name((uint16_t)etype))
-    etype = hilo_type_etype(&p->m->types, hilo_leaf_type(p, type, ++leaf));
+/* The first leaf with the problem of the whole type. */
+static hilo_type leaf_with_problem(hilo_printer *p, hilo_type type) {
+  const hilo_type_problem problem = hilo_printer_type(p, type)->problem;
+  uint32_t k = 0;
+  while (hilo_printer_type(p, hilo_leaf_type(p, type, k))->problem != problem) k++;
+  return hilo_leaf_type(p, type, k);
+}
+
+static const char *mlir_name(hilo_etype etype) {
   const hilo_etype_info *info = &hilo_etype_table[etype];
   return info->mlir[0] ? info->mlir : info->hlo;
 }
@@ -113,12 +128,13 @@ bool hilo_type_is_fine(hilo_printer *p, hilo_inst i, bool allow_empty) {
   const hilo_type_problem problem = hilo_printer_type(p, type)->problem;
   if (HILO_LIKELY(problem == HILO_TYPE_FINE) || (problem == HILO_TYPE_EMPTY && allow_empty))
     return true;
-  const hilo_str text = type_text(p, type);
+  const hilo_type leaf = leaf_with_problem(p, type);
+  const hilo_str text = type_text(p, leaf);
   switch (problem) {
   case HILO_TYPE_NO_DTYPE:
     HILO_REFUSE(p, DTYPE, i, "%s dtype is not supported: `%s` has the type `%.*s`",
-                unsupported_dtype(p, type), hilo_op_get(hilo_inst_op(p->m, i))->hlo,
-                HILO_FMT(text));
+                mlir_name(hilo_type_etype(&p->m->types, leaf)),
+                hilo_op_get(hilo_inst_op(p->m, i))->hlo, HILO_FMT(text));
     break;
   case HILO_TYPE_DYNAMIC_DIMS:
     HILO_REFUSE(p, DYNAMIC, i, "`%s` has the dynamic shape `%.*s`: expected fixed sizes",

@@ -27,24 +27,41 @@ static hilo_sb *next_text(hilo_infer *c) {
   return sb;
 }
 
+static void print_dims(const int64_t *dims, uint32_t n, uint64_t dynamic, hilo_sb *sb) {
+  hilo_sb_char(sb, '[');
+  for (uint32_t i = 0; i < n; i++) {
+    if (i) hilo_sb_char(sb, ',');
+    if (dims[i] == HILO_UNBOUNDED) {
+      hilo_sb_char(sb, '?');
+      continue;
+    }
+    if (dynamic >> i & 1) hilo_sb_cat(sb, "<=");
+    hilo_sb_i64(sb, dims[i]);
+  }
+  hilo_sb_char(sb, ']');
+}
+
+/* Types without layouts, long or deep tuples shortened: a message has no room for more. */
 static void print_type(const hilo_infer *c, hilo_type t, uint32_t depth, hilo_sb *sb) {
-  const hilo_module *m = c->m;
   const hilo_type_row *r = type_row(c, t);
-  if (r->etype != HILO_TUPLE) {
-    hilo_type_print(&m->types, &m->records, &m->strings, t, false, sb);
-    return;
-  }
-  if (depth == SHOWN_DEPTH) {
+  if (r->etype == HILO_BUFFER && depth < SHOWN_DEPTH) {
+    hilo_sb_cat(sb, "b(");
+    print_type(c, (hilo_type){(uint32_t)r->items[0]}, depth + 1, sb);
+    hilo_sb_char(sb, ')');
+  } else if (r->etype != HILO_TUPLE) {
+    hilo_sb_cat(sb, row_etype_name(r));
+    print_dims(r->items, r->n, row_dynamic(r), sb);
+  } else if (depth == SHOWN_DEPTH) {
     hilo_sb_cat(sb, "(...)");
-    return;
+  } else {
+    hilo_sb_char(sb, '(');
+    for (uint32_t i = 0; i < r->n && i < SHOWN_ELEMENTS; i++) {
+      if (i) hilo_sb_cat(sb, ", ");
+      print_type(c, (hilo_type){(uint32_t)r->items[i]}, depth + 1, sb);
+    }
+    if (r->n > SHOWN_ELEMENTS) hilo_sb_printf(sb, ", ... %u elements", r->n);
+    hilo_sb_char(sb, ')');
   }
-  hilo_sb_char(sb, '(');
-  for (uint32_t i = 0; i < r->n && i < SHOWN_ELEMENTS; i++) {
-    if (i) hilo_sb_cat(sb, ", ");
-    print_type(c, (hilo_type){(uint32_t)r->items[i]}, depth + 1, sb);
-  }
-  if (r->n > SHOWN_ELEMENTS) hilo_sb_printf(sb, ", ... %u elements", r->n);
-  hilo_sb_char(sb, ')');
 }
 
 const char *hilo_infer_type_text(hilo_infer *c, hilo_type t) {
@@ -62,26 +79,18 @@ static void print_shape(hilo_infer *c, const hilo_shape *s, hilo_sb *sb) {
     print_type(c, s->type, 1, sb);
     return;
   }
-  const bool is_tuple = s->etype == HILO_TUPLE;
-  if (!is_tuple) hilo_sb_cat(sb, etype_name(s->etype));
-  if (s->etype == HILO_TOKEN) {
-    hilo_sb_cat(sb, "[]");
+  if (s->etype != HILO_TUPLE) {
+    hilo_sb_cat(sb, etype_name(s->etype));
+    print_dims(new_dims(c, s), s->n, s->dynamic, sb);
     return;
   }
-  hilo_sb_char(sb, is_tuple ? '(' : '[');
-  const uint32_t shown = is_tuple && s->n > SHOWN_ELEMENTS ? SHOWN_ELEMENTS : s->n;
-  for (uint32_t i = 0; i < shown; i++) {
-    if (i) hilo_sb_cat(sb, is_tuple ? ", " : ",");
-    if (is_tuple) {
-      print_shape(c, &c->elements.v[s->at + i], sb);
-    } else {
-      const int64_t size = new_dims(c, s)[i];
-      if (s->dynamic >> i & 1) hilo_sb_cat(sb, size == HILO_UNBOUNDED ? "?" : "<=");
-      if (size != HILO_UNBOUNDED) hilo_sb_i64(sb, size);
-    }
+  hilo_sb_char(sb, '(');
+  for (uint32_t i = 0; i < s->n && i < SHOWN_ELEMENTS; i++) {
+    if (i) hilo_sb_cat(sb, ", ");
+    print_shape(c, &c->elements.v[s->at + i], sb);
   }
-  if (shown < s->n) hilo_sb_printf(sb, ", ... %u elements", s->n);
-  hilo_sb_char(sb, is_tuple ? ')' : ']');
+  if (s->n > SHOWN_ELEMENTS) hilo_sb_printf(sb, ", ... %u elements", s->n);
+  hilo_sb_char(sb, ')');
 }
 
 const char *hilo_infer_shape_text(hilo_infer *c, const hilo_shape *shape) {

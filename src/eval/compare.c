@@ -1,0 +1,60 @@
+/* Comparisons: three kinds of lanes by six directions. */
+#include "eval/kernels.h"
+#include "ir/etype_format.h"
+
+#define DIRECTIONS(M) M(EQ, ==) M(NE, !=) M(GE, >=) M(GT, >) M(LE, <=) M(LT, <)
+#define KERNELS(direction, op)                                                                     \
+  HILO_KERNEL2(direction##_s, s, u, a op b)                                                        \
+  HILO_KERNEL2(direction##_u, u, u, a op b)                                                        \
+  HILO_KERNEL2(direction##_f, f, u, a op b)
+DIRECTIONS(KERNELS)
+
+static const hilo_kernels by_direction[] = {
+#define ROW(direction, op)                                                                         \
+  [HILO_##direction] = {direction##_s, direction##_u, direction##_u, direction##_f},
+    DIRECTIONS(ROW)};
+
+/* -NaN < -inf < … < -0 < 0 < … < inf < NaN: bits of floats as sign and magnitude, put in the order
+ * of two's complement. */
+static int64_t order_key(uint64_t bits, unsigned width) {
+  const int64_t x = hilo_bits_extend(bits, width);
+  return x < 0 ? (int64_t)((uint64_t)x ^ (hilo_bits_mask(width) >> 1)) : x;
+}
+
+static void load_keys(hilo_float_format f, const char *data, uint64_t at, uint32_t n,
+                      hilo_lanes *out) {
+  const size_t bytes = hilo_float_element_bytes(f);
+  const bool has_sign = hilo_float_descs[f].specials != HILO_SPECIALS_SCALE;
+  for (uint32_t k = 0; k < n; k++) {
+    const uint64_t bits = hilo_float_load(f, data + (at + k) * bytes);
+    out->s[k] = has_sign ? order_key(bits, hilo_float_descs[f].bits) : (int64_t)bits;
+  }
+}
+
+static void compare_total_order(const hilo_eval *e, hilo_kernel kernel, const hilo_value *args,
+                                hilo_value *out, char *data) {
+  const hilo_float_format f = hilo_etype_float_format(hilo_value_etype(e, &args[0]));
+  hilo_lanes lanes[3];
+  hilo_lanes *const x[3] = {&lanes[0], &lanes[1], &lanes[2]};
+  const uint64_t total = hilo_value_n_elements(e, out);
+  for (uint64_t at = 0; at < total; at += HILO_LANES) {
+    const uint32_t n = total - at < HILO_LANES ? (uint32_t)(total - at) : HILO_LANES;
+    for (uint32_t k = 0; k < 2; k++) load_keys(f, args[k].data, at, n, x[k]);
+    kernel(x, n, 64);
+    hilo_lanes_store(HILO_PRED, data, at, n, x[0]);
+  }
+  out->data = data;
+}
+
+hilo_status hilo_eval_op_compare(const hilo_eval *e, hilo_inst i, const hilo_value *args,
+                                 hilo_value *out) {
+  const hilo_compare_attrs attrs = hilo_attrs(e->m, i, compare);
+  const hilo_kernels *kernels = &by_direction[attrs.direction];
+  const bool is_float = hilo_etype_is_float(hilo_value_etype(e, &args[0]));
+  if (!is_float || attrs.type != HILO_COMPARE_TOTALORDER)
+    return hilo_eval_elementwise(e, i, kernels, args, 2, out);
+  char *data = hilo_eval_new_array(e, out->type);
+  if (!data) return hilo_eval_refuse(e, i, "the result is too large or has dynamic dimensions");
+  compare_total_order(e, kernels->s, args, out, data);
+  return HILO_OK;
+}

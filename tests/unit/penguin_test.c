@@ -417,6 +417,183 @@ static void scalars_are_python(void **state) {
   check_scalar(HILO_F8E4M3FN, 0x7f, "float('nan')");
 }
 
+/* ---- fusions ---- */
+
+/* entry: f = fusion(p0), kind; body: e = exp(x); t = e + e; root (t, e, x, t) as far as n_results.
+ */
+static hilo_inst fusion(hilo_module *m, const char *kind, uint32_t n_results) {
+  const hilo_type type = array(m, HILO_F32, HILO_DIMS_OF(8));
+  const hilo_inst p0 = param(m, 0, type);
+  const hilo_comp body = hilo_comp_add(m, hilo_name_parse(m, HILO_STR("fused")));
+  const hilo_inst x =
+      put_in(m, body, (hilo_inst_desc){.op = HILO_OP_PARAMETER, .type = type}, "x", 11);
+  const hilo_inst e = put_in(
+      m, body, (hilo_inst_desc){.op = HILO_OP_EXP, .type = type, .operands = &x, .n_operands = 1},
+      "e", 12);
+  const hilo_inst_desc add = {
+      .op = HILO_OP_ADD, .type = type, .operands = (hilo_inst[]){e, e}, .n_operands = 2};
+  const hilo_inst t = put_in(m, body, add, "t", 13);
+  const hilo_type types[] = {type, type, type, type};
+  hilo_type result = type;
+  hilo_inst root = t;
+  if (n_results > 1) {
+    result = hilo_type_tuple(&m->types, types, n_results);
+    root = put_in(m, body,
+                  (hilo_inst_desc){.op = HILO_OP_TUPLE,
+                                   .type = result,
+                                   .operands = (hilo_inst[]){t, e, x, t},
+                                   .n_operands = n_results},
+                  NULL, 14);
+  }
+  hilo_comp_set_root(m, body, root);
+  const hilo_fusion_attrs attrs = {.kind = str(m, kind)};
+  const hilo_inst f = put(m,
+                          (hilo_inst_desc){.op = HILO_OP_FUSION,
+                                           .type = result,
+                                           .operands = &p0,
+                                           .n_operands = 1,
+                                           .called = &body,
+                                           .n_called = 1,
+                                           .attr = hilo_fusion_put(&m->records, &attrs).ix},
+                          "fusion.5", 5);
+  hilo_comp_set_root(m, m->entry, f);
+  return f;
+}
+
+/* clang-format off */
+static const char header_and_body[] =
+"v3 = m0.Tensor(name=\"output0\", shape=(8,), parent=v0, id=2, dtype=\"float32\", view=m0.TensorView(shape=(8,), layout=\"N\", transpose=(0,)), )\n"
+"import neuronxcc.starfish.penguin.frontends.XlaFE as m8\n"
+"v2 = m8.NeuronTensorOp(srcs=[v1], dsts=[v3], xla_op='mhlo.fusion', op='Elementwise', hilo_fusion_op='Expm1', id=3, parent=v0, dl=m1.DebugLocation(tensor_op_name=\"_fusion.5\", file=\"\", line=0, column=0, hlo_id=5))\n"
+"v5 = m0.Tensor(name=\"exponential.1\", shape=(8,), parent=v0, id=4, dtype=\"float32\", view=m0.TensorView(shape=(8,), layout=\"N\", transpose=(0,)), )\n"
+"v4 = m8.NeuronTensorOp(srcs=[v1], dsts=[v5], op=np.exp, xla_op='mhlo.unary', id=5, parent=v0, dl=m1.DebugLocation(tensor_op_name=\"_e\", file=\"\", line=0, column=0, hlo_id=12, parent=v2))\n"
+"v6 = m8.NeuronTensorOp(srcs=[v5, v5], dsts=[v3], op=np.add, xla_op='mhlo.binary', id=6, parent=v0, dl=m1.DebugLocation(tensor_op_name=\"_t\", file=\"\", line=0, column=0, hlo_id=13, parent=v2))\n"
+"v0.markOutput(v3)\n";
+/* clang-format on */
+
+static void a_fusion_is_a_header_and_its_body(void **state) {
+  hilo_module *m = *state;
+  fusion(m, "Expm1", 1);
+  assert_has(body(m), header_and_body);
+}
+
+static void live_outs_that_no_operation_writes_are_copied(void **state) {
+  hilo_module *m = *state;
+  fusion(m, "Elementwise", 4);
+  const hilo_str text = body(m);
+  assert_has(text,
+             "v2 = m8.NeuronTensorOp(srcs=[v1], dsts=[v3, v4, v5, v6], xla_op='mhlo.fusion', ");
+  assert_has(text, "v7 = m8.NeuronTensorOp(srcs=[v1], dsts=[v4], op=np.exp, ");
+  assert_has(text, "v8 = m8.NeuronTensorOp(srcs=[v4, v4], dsts=[v3], op=np.add, ");
+  assert_has(text, "v9 = m0.OffloadedMemCpy(srcs=[v1], dsts=[v5], ");
+  assert_has(text, "v10 = m0.OffloadedMemCpy(srcs=[v3], dsts=[v6], ");
+  assert_has(text, "v0.markOutput(v3)\nv0.markOutput(v4)\nv0.markOutput(v5)\nv0.markOutput(v6)\n");
+}
+
+static void a_schedule_fusion_has_no_header(void **state) {
+  hilo_module *m = *state;
+  const hilo_inst f = fusion(m, "ScheduleFusion", 4);
+  const hilo_str text = body(m);
+  (void)f;
+  assert_false(contains(text, "mhlo.fusion"));
+  assert_has(text, "v3 = m0.Tensor(name=\"output1\", ");
+  assert_has(text, "v2 = m8.NeuronTensorOp(srcs=[v1], dsts=[v3], op=np.exp, ");
+  assert_has(text, "v5 = m0.Tensor(name=\"output0\", ");
+  assert_has(text, "v6 = m0.Tensor(name=\"output2\", ");
+  assert_has(text, "v7 = m0.OffloadedMemCpy(srcs=[v1], dsts=[v6], ");
+  assert_has(text, "v8 = m0.Tensor(name=\"output3\", ");
+  assert_has(text, "v0.markOutput(v5)\nv0.markOutput(v3)\nv0.markOutput(v6)\nv0.markOutput(v8)\n");
+}
+
+static void a_fusion_without_a_known_kind_is_refused(void **state) {
+  hilo_module *m = *state;
+  fusion(m, "kLoop", 1);
+  assert_refused(m, &plain, "ISPP054");
+}
+
+/* ---- attributes of the dialect pipeline ---- */
+
+static void set_neuron(hilo_module *m, hilo_inst i, const hilo_neuron_attrs *attrs) {
+  const hilo_extra_attrs extra = {.neuron = hilo_neuron_put(&m->records, attrs)};
+  hilo_inst_set_extra(m, i, &extra);
+}
+
+static void tensors_carry_their_attributes(void **state) {
+  hilo_module *m = *state;
+  const hilo_type type = array(m, HILO_F32, HILO_DIMS_OF(8));
+  const hilo_inst p0 = param(m, 0, type), p1 = param(m, 1, array(m, HILO_F32, HILO_DIMS_OF(3, 0)));
+  (void)p1;
+  set_neuron(m, p0, &(hilo_neuron_attrs){.transposable = true, .non_local = true});
+  m->header.weight_files = HILO_NEW_ZEROED(&arena, hilo_string, 2);
+  m->header.weight_files[0] = str(m, "w\"0.npy");
+  const hilo_inst a = unary(m, HILO_OP_EXP, p0, NULL, 0), b = unary(m, HILO_OP_COPY, a, NULL, 0);
+  set_neuron(
+      m, a,
+      &(hilo_neuron_attrs){.cross_pass = true, .no_opt = str(m, "1"), .remat_value = str(m, "e")});
+  const int64_t names[] = {str(m, "result").ix};
+  set_neuron(m, b, &(hilo_neuron_attrs){.sym_names = {names, 1}, .actual_shape = str(m, "[8]")});
+  hilo_comp_set_root(m, m->entry, b);
+  const hilo_str text = body(m);
+  assert_has(
+      text,
+      "transpose=(0,)), non_local=True, attrs={'CrossPassTensor': \"\", 'transposable': True})\n"
+      "v0.markInput(v1, np_file=\"w\\\"0.npy\")\n");
+  assert_has(text, "v2 = m0.Tensor(name=\"input1\", shape=(3,1), parent=v0, id=2, "
+                   "dtype=\"float32\", view=m0.TensorView(shape=(3,1), "
+                   "layout=\"NC\", transpose=(0,1)), attrs={'CrossPassTensor': \"\", "
+                   "'actual_shape': \"[3,0]\"})\n");
+  assert_has(text, "attrs={'CrossPassTensor': \"\", 'no-opt': \"1\", 'remat.value': \"e\"})\n");
+  assert_has(text, "name=\"result\", ");
+  assert_has(text, "attrs={'actual_shape': \"[8]\"})\n");
+}
+
+static void copies_are_operations_where_memcpy_is_disabled(void **state) {
+  hilo_module *m = *state;
+  const hilo_inst p0 = param(m, 0, array(m, HILO_F32, HILO_DIMS_OF(8)));
+  hilo_comp_set_root(m, m->entry, unary(m, HILO_OP_COPY, p0, NULL, 0));
+  hilo_penguin_files files;
+  const hilo_str text = emit(m, &(hilo_penguin_options){.memcpy_disabled = true}, &files);
+  assert_has(text,
+             "v2 = m8.NeuronTensorOp(srcs=[v1], dsts=[v3], xla_op='mhlo.copy', shape=(8,), id=3, ");
+}
+
+static void an_implicit_iota_is_the_second_result_of_a_sort(void **state) {
+  hilo_module *m = *state;
+  const hilo_type type = array(m, HILO_F32, HILO_DIMS_OF(8)),
+                  places = array(m, HILO_S32, HILO_DIMS_OF(8));
+  const hilo_inst p0 = param(m, 0, type);
+  const hilo_comp lt = hilo_comp_add(m, hilo_name_parse(m, HILO_STR("lt")));
+  const hilo_type scalar = hilo_type_scalar(&m->types, HILO_F32);
+  hilo_inst args[2];
+  for (uint32_t k = 0; k < 2; k++)
+    args[k] = put_in(m, lt, (hilo_inst_desc){.op = HILO_OP_PARAMETER, .type = scalar, .attr = k},
+                     NULL, 0);
+  const hilo_compare_attrs direction = {.direction = HILO_LT};
+  hilo_comp_set_root(m, lt,
+                     put_in(m, lt,
+                            (hilo_inst_desc){.op = HILO_OP_COMPARE,
+                                             .type = hilo_type_scalar(&m->types, HILO_PRED),
+                                             .operands = args,
+                                             .n_operands = 2,
+                                             .attr = hilo_compare_put(&m->records, &direction).ix},
+                            NULL, 0));
+  const hilo_sort_attrs attrs = {.is_stable = true};
+  const hilo_inst s =
+      put(m,
+          (hilo_inst_desc){.op = HILO_OP_SORT,
+                           .type = hilo_type_tuple(&m->types, (hilo_type[]){type, places}, 2),
+                           .operands = &p0,
+                           .n_operands = 1,
+                           .called = &lt,
+                           .n_called = 1,
+                           .attr = hilo_sort_put(&m->records, &attrs).ix},
+          NULL, 0);
+  set_neuron(m, s, &(hilo_neuron_attrs){.implicit_iota = true});
+  hilo_comp_set_root(m, m->entry, s);
+  assert_has(body(m), "v2 = m8.NeuronTensorOp(srcs=[v1], dsts=[v3, v4], xla_op='mhlo.sort', "
+                      "dimension=0, is_stable=True, comparison_dir='lt', implicit_iota=True, ");
+}
+
 /* ---- refusals ---- */
 
 static void refusals_are_collected(void **state) {
@@ -499,6 +676,13 @@ int main(void) {
       TEST(outputs_that_nothing_writes_are_copied),
       TEST(strings_are_escaped),
       TEST(scalars_are_python),
+      TEST(a_fusion_is_a_header_and_its_body),
+      TEST(live_outs_that_no_operation_writes_are_copied),
+      TEST(a_schedule_fusion_has_no_header),
+      TEST(a_fusion_without_a_known_kind_is_refused),
+      TEST(tensors_carry_their_attributes),
+      TEST(copies_are_operations_where_memcpy_is_disabled),
+      TEST(an_implicit_iota_is_the_second_result_of_a_sort),
       TEST(refusals_are_collected),
       TEST(regions_of_more_than_one_operation_are_refused),
       TEST(dense_constants_need_a_file),

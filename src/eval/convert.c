@@ -56,7 +56,8 @@ static void floats_to_ints(hilo_etype to, uint32_t n, hilo_lanes *x) {
   }
 }
 
-static void convert(hilo_etype from, hilo_etype to, const char *in, uint64_t total, char *data) {
+void hilo_eval_convert_elements(hilo_etype from, hilo_etype to, const char *in, uint64_t total,
+                                char *data) {
   const bool from_float = hilo_etype_is_float(from), to_float = hilo_etype_is_float(to);
   if (from_float && to_float) {
     hilo_float_array_convert(hilo_etype_float_format(from), in, total, hilo_etype_float_format(to),
@@ -82,7 +83,7 @@ hilo_status hilo_eval_op_convert(const hilo_eval *e, hilo_inst i, const hilo_val
     return hilo_eval_refuse(e, i, "its element type is not there");
   char *data = hilo_eval_new_array(e, out->type);
   if (!data) return hilo_eval_refuse(e, i, "the result is too large or has dynamic dimensions");
-  convert(from, to, args[0].data, hilo_value_n_elements(e, out), data);
+  hilo_eval_convert_elements(from, to, args[0].data, hilo_value_n_elements(e, out), data);
   out->data = data;
   return HILO_OK;
 }
@@ -91,7 +92,7 @@ hilo_status hilo_eval_op_convert(const hilo_eval *e, hilo_inst i, const hilo_val
 static void recode(hilo_etype to, const char *in, uint64_t total, char *data) {
   const unsigned bits = hilo_etype_table[to].bits;
   const uint8_t sign =
-      hilo_etype_class_of(to) == HILO_CLASS_SIGNED ? (uint8_t)(1u << (bits - 1)) : 0;
+      (uint8_t)(hilo_etype_class_of(to) == HILO_CLASS_SIGNED ? 1u << (bits - 1) : 0);
   for (uint64_t k = 0; k < total; k++) {
     const uint8_t low = (uint8_t)in[k] & (uint8_t)hilo_bits_mask(bits);
     data[k] = (char)((low ^ sign) - sign);

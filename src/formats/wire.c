@@ -402,11 +402,66 @@ void hilo_wire_put_varint_slow(hilo_sb *out, uint64_t v) {
   out->n += (size_t)(p - to);
 }
 
-void hilo_wire_put_ints(hilo_sb *out, uint32_t number, hilo_dims list) {
-  if (!list.n) return;
+static void put_ints(hilo_sb *out, uint32_t number, hilo_dims list) {
   const size_t at = hilo_wire_begin(out, number);
   for (uint32_t i = 0; i < list.n; i++) hilo_wire_put_varint(out, (uint64_t)list.v[i]);
   hilo_wire_end(out, at);
+}
+
+static void put_span(hilo_sb *out, uint32_t number, hilo_str s) {
+  hilo_wire_put_tag(out, number, HILO_WIRE_LENGTH);
+  hilo_wire_put_varint(out, s.n);
+  hilo_sb_str(out, s);
+}
+
+static void encode_field(hilo_sb *out, const hilo_wire_field *f, const void *in) {
+  const char *p = (const char *)in + f->offset;
+  switch (f->kind) {
+  case HILO_WIRE_I64:
+  case HILO_WIRE_I32:
+  case HILO_WIRE_U32: {
+    uint64_t v;
+    memcpy(&v, p, sizeof(v));
+    hilo_wire_put_tag(out, f->number, HILO_WIRE_VARINT);
+    hilo_wire_put_varint(out, v);
+    break;
+  }
+  case HILO_WIRE_BOOL:
+    hilo_wire_put_tag(out, f->number, HILO_WIRE_VARINT);
+    hilo_sb_char(out, *p != 0);
+    break;
+  case HILO_WIRE_F32:
+    hilo_wire_put_tag(out, f->number, HILO_WIRE_32);
+    hilo_sb_bytes(out, p, 4);
+    break;
+  case HILO_WIRE_F64:
+    hilo_wire_put_tag(out, f->number, HILO_WIRE_64);
+    hilo_sb_bytes(out, p, 8);
+    break;
+  case HILO_WIRE_I64S:
+  case HILO_WIRE_I32S:
+  case HILO_WIRE_U32S:
+  case HILO_WIRE_BOOLS: put_ints(out, f->number, *(const hilo_dims *)(const void *)p); break;
+  case HILO_WIRE_LIST: {
+    const hilo_wire_list *list = (const void *)p;
+    for (uint32_t i = 0; i < list->n; i++) put_span(out, f->number, list->v[i]);
+    break;
+  }
+  default: put_span(out, f->number, *(const hilo_str *)(const void *)p); break;
+  }
+}
+
+void hilo_wire_encode(hilo_sb *out, const hilo_wire_message *message, const hilo_wire_set *set,
+                      uint32_t first, uint32_t last, const void *in) {
+  for (uint32_t word = first >> 6; word <= last >> 6; word++) {
+    uint64_t bits = set->bits[word];
+    if (word == first >> 6) bits &= ~0ull << (first & 63);
+    if (word == last >> 6) bits &= ~0ull >> (63 - (last & 63));
+    for (; bits; bits &= bits - 1) {
+      const uint32_t number = word * 64 + (uint32_t)__builtin_ctzll(bits);
+      encode_field(out, &message->fields[message->index[number] - 1], in);
+    }
+  }
 }
 
 void hilo_wire_end_slow(hilo_sb *out, size_t at) {

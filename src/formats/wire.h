@@ -141,8 +141,17 @@ static inline void hilo_wire_put_bytes(hilo_sb *out, uint32_t number, hilo_str s
   hilo_wire_put_varint(out, s.n);
   hilo_sb_str(out, s);
 }
-/* A list of varints, packed; nothing if it is empty. */
-void hilo_wire_put_ints(hilo_sb *out, uint32_t number, hilo_dims list);
+/* Which fields of a struct are to be written: a bit per number below 128. */
+typedef struct {
+  uint64_t bits[2];
+} hilo_wire_set;
+static inline void hilo_wire_set_add(hilo_wire_set *set, uint32_t number) {
+  set->bits[number >> 6] |= 1ull << (number & 63);
+}
+/* The fields of a generated struct that are in the set and numbered first to last, in order of
+ * their numbers. Fields outside of the set are not looked at. */
+void hilo_wire_encode(hilo_sb *out, const hilo_wire_message *message, const hilo_wire_set *set,
+                      uint32_t first, uint32_t last, const void *in);
 /* Around the fields of a message: its length is put in afterwards. One byte is kept for it; longer
  * messages are moved by the difference. */
 static inline size_t hilo_wire_begin(hilo_sb *out, uint32_t number) {

@@ -33,7 +33,7 @@ typedef struct {
 #define HILO_PUT_INT(s, field, number, value)                                                      \
   do {                                                                                             \
     (s)->w.field = (value);                                                                        \
-    if ((s)->w.field) hilo_wire_set_add(&(s)->set, (number));                                      \
+    if ((s)->w.field != 0) hilo_wire_set_add(&(s)->set, (number));                                 \
   } while (0)
 #define HILO_PUT_LIST(s, field, number, value)                                                     \
   do {                                                                                             \

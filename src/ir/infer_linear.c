@@ -111,7 +111,8 @@ static bool gives_dot(hilo_infer *c, hilo_shape *out, const hilo_dot_attrs *a) {
   const hilo_type_row *lhs = operand_row(c, 0), *rhs = operand_row(c, 1);
   hilo_etype etype;
   if (!product_etype(c, lhs, rhs, &etype)) return false;
-  dim_buffer b = {.n = 0};
+  dim_buffer b;
+  b.n = 0, b.dynamic = 0; /* not its dims: they are many */
   append_listed(&b, lhs, a->lhs_batch);
   append_others(&b, lhs, dims_mask(a->lhs_batch) | dims_mask(a->lhs_contracting));
   append_others(&b, rhs, dims_mask(a->rhs_batch) | dims_mask(a->rhs_contracting));
@@ -167,7 +168,8 @@ static void append_group_prefix(dim_buffer *b, const hilo_type_row *lhs, const h
 
 static bool check_group_sizes(hilo_infer *c, const hilo_dot_attrs *a, int64_t *n_groups) {
   const hilo_type_row *lhs = operand_row(c, 0), *sizes = operand_row(c, 2);
-  dim_buffer prefix = {.n = 0};
+  dim_buffer prefix;
+  prefix.n = 0, prefix.dynamic = 0;
   append_group_prefix(&prefix, lhs, a, a->lhs_ragged.v[0]);
   bool fits = hilo_etype_is_integer((hilo_etype)sizes->etype) &&
               (sizes->n == 1 || sizes->n == prefix.n + 1);
@@ -212,7 +214,8 @@ bool hilo_infer_ragged_dot(hilo_infer *c, hilo_shape *out) {
                            "the group dimension of the right side of `ragged-dot` has size %lld, "
                            "expected %lld groups",
                            (long long)rhs->items[a.rhs_group.v[0]], (long long)n_groups);
-  dim_buffer b = {.n = 0};
+  dim_buffer b;
+  b.n = 0, b.dynamic = 0; /* not its dims: they are many */
   if (ragged & lhs_contracting) append_dim(&b, n_groups, false);
   append_listed(&b, lhs, a.lhs_batch);
   append_others(&b, lhs, lhs_batch | lhs_contracting);

@@ -118,15 +118,53 @@ static bool report_element(hilo_verifier *v, hilo_inst i, const hilo_shape *shap
   return false;
 }
 
+/* Programs repeat themselves: layers hold the same operations on the same types. The rule of an
+ * instruction sees its operation, attributes, declared type, types of operands, called
+ * computations, and for collectives the extra record; where all of these are those of an
+ * instruction whose rule held, it holds again. A table by hash remembers the last such instruction.
+ */
+enum { PROVED_SLOTS = 4096 };
+
+static uint32_t rule_hash(const hilo_module *m, uint32_t ix) {
+  uint64_t h = m->inst.op[ix] * 0x9e3779b97f4a7c15ull + m->inst.attr[ix];
+  h = (h ^ m->inst.type[ix]) * 0xbf58476d1ce4e5b9ull;
+  const hilo_operand_slot *slots = m->operand.v + m->inst.operands[ix];
+  const uint32_t *types = m->inst.type;
+  for (uint32_t k = 0, n = m->inst.n_operands[ix]; k < n; k++)
+    h = (h ^ types[slots[k].value]) * 0x9e3779b97f4a7c15ull;
+  return (uint32_t)(h >> 40) & (PROVED_SLOTS - 1);
+}
+
+static bool has_same_rule(const hilo_module *m, uint32_t a, uint32_t b) {
+  const hilo_inst_columns *x = &m->inst;
+  const uint32_t n = x->n_operands[a];
+  if (x->op[a] != x->op[b] || x->attr[a] != x->attr[b] || x->type[a] != x->type[b] ||
+      n != x->n_operands[b])
+    return false;
+  const hilo_operand_slot *p = m->operand.v + x->operands[a], *q = m->operand.v + x->operands[b];
+  for (uint32_t k = 0; k < n; k++)
+    if (x->type[p[k].value] != x->type[q[k].value]) return false;
+  if (x->extra[a] != x->extra[b] && hilo_op_has((hilo_op)x->op[a], HILO_TRAIT_COLLECTIVE))
+    return false;
+  const uint32_t *f = m->called.v + x->called[a], *g = m->called.v + x->called[b];
+  if (f == g || (*f == 0 && *g == 0)) return true;
+  return *f == *g && memcmp(f, g, (*f + 1ull) * sizeof(*f)) == 0;
+}
+
 static void verify_rule(hilo_verifier *v, hilo_inst i, uint32_t ix) {
   hilo_infer *c = &v->infer;
   hilo_shape shape;
+  uint32_t *slot = &v->proved[rule_hash(v->m, ix)];
+  if (HILO_LIKELY(*slot && has_same_rule(v->m, *slot, ix))) return;
   hilo_infer_set_inst(c, i);
   if (HILO_UNLIKELY(!hilo_infer_run(c, &shape))) {
     mark_wrong(v, ix);
     return;
   }
-  if (HILO_LIKELY(hilo_infer_matches(c, &shape, c->declared))) return;
+  if (HILO_LIKELY(hilo_infer_matches(c, &shape, c->declared))) {
+    *slot = ix;
+    return;
+  }
   mark_wrong(v, ix);
   if (!report_element(v, i, &shape, c->declared))
     hilo_verify_error(v, HILO_DIAG_EMOD918, i, "`%s` is declared as %s, expected %s", op_name(c),
@@ -175,7 +213,8 @@ static void init(hilo_verifier *v, const hilo_module *m, hilo_diags *diags, hilo
   hilo_infer_init(&v->infer, m, arena, diags);
   v->wrong_insts = hilo_bitset_create(arena, m->n_inst_slots);
   v->wrong_comps = hilo_bitset_create(arena, m->comp.n);
-  v->known_types = hilo_bitset_create(arena, m->types.next);
+  v->good_types = hilo_bitset_create(arena, m->types.next);
+  v->proved = HILO_NEW_ZEROED(arena, uint32_t, PROVED_SLOTS);
   v->wrong_types = hilo_bitset_create(arena, m->types.next);
   v->tuple_depths = hilo_map_make(arena);
   v->tuple_leaves = hilo_map_make(arena);

@@ -161,6 +161,7 @@ void hilo_verify_collective(hilo_verifier *v, hilo_inst i) {
   const hilo_module *m = v->m;
   const hilo_op op = hilo_inst_op(m, i);
   const hilo_collective_attrs a = hilo_attrs(m, i, collective);
+  hilo_infer_set_inst(&v->infer, i);
   const hilo_group_mode mode = hilo_infer_group_mode(&v->infer, &a);
   const bool is_permute =
       op == HILO_OP_COLLECTIVE_PERMUTE || op == HILO_OP_COLLECTIVE_PERMUTE_START;

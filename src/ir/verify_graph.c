@@ -7,145 +7,130 @@
  * whose violations leave a module that the other checks can read. Each part is linear; depth of
  * call chains is met with explicit stacks. */
 
-/* ---- links and uses ---- */
-
 typedef struct {
   uint64_t n_slots; /* operand slots of live instructions */
   uint64_t n_uses;  /* entries of use lists */
   uint32_t n_insts;
-  bool ok;
+  bool ok;             /* nothing is broken that later checks follow */
+  uint32_t *n_callers; /* per computation, counted */
+  uint64_t *unordered; /* bits: computations where an operand stands behind its user */
+  /* Instructions that call, in order of computations; where each computation's begin. */
+  hilo_vec(uint32_t) callers;
+  uint32_t *first_caller;
+  /* Names: a chain of instructions per hash. */
+  uint32_t *names, *next_name;
+  uint32_t names_mask;
 } tally;
-
-static void broken(hilo_verifier *v, tally *t, hilo_inst i, const char *what) {
-  hilo_verify_error(v, HILO_DIAG_EMOD903, i, "%s", what);
-  t->ok = false;
-}
 
 static bool is_live(const hilo_module *m, uint32_t ix) {
   return ix && ix < m->n_inst_slots && m->inst.op[ix] != HILO_OP_DEAD;
 }
 
-/* Is slot s linked where the use list of its value says? */
-static bool is_linked(const hilo_module *m, uint32_t s) {
-  const hilo_operand_slot *slot = &m->operand.v[s];
-  const uint32_t prev = slot->prev_use, next = slot->next_use;
-  if (prev >= m->operand.n || next >= m->operand.n) return false;
-  const bool from_prev =
-      prev ? m->operand.v[prev].next_use == s && m->operand.v[prev].value == slot->value
-           : m->inst.first_use[slot->value] == s;
-  return from_prev && (!next || m->operand.v[next].prev_use == s);
+static HILO_NODISCARD bool broken(hilo_verifier *v, hilo_inst i, const char *what) {
+  hilo_verify_error(v, HILO_DIAG_EMOD903, i, "%s", what);
+  return false;
 }
 
-static void check_operands(hilo_verifier *v, tally *t, hilo_inst i, uint32_t ix) {
+/* ---- operands and uses ---- */
+
+/* A value that is not known to stand before its user. False if it is no value to follow. */
+static bool check_odd_operand(hilo_verifier *v, tally *t, hilo_inst i, uint32_t k, uint32_t value) {
   const hilo_module *m = v->m;
-  const uint32_t first = m->inst.operands[ix], n = m->inst.n_operands[ix];
-  if ((uint64_t)first + n > m->operand.n) {
-    broken(v, t, i, "the operand list reaches beyond the table");
-    return;
+  if (!is_live(m, value)) {
+    hilo_verify_error(v, HILO_DIAG_EMOD903, i, "operand %u was erased or never existed", k);
+    return false;
   }
-  t->n_slots += n;
-  for (uint32_t s = first; s < first + n; s++) {
+  const uint32_t own = m->inst.comp[hilo_ix(m, i)], other = m->inst.comp[value];
+  if (other != own) {
+    hilo_verify_error(v, HILO_DIAG_EMOD903, i,
+                      "operand %u `%s` belongs to computation `%s`, expected one of the same "
+                      "computation",
+                      k, hilo_verify_name(v, hilo_inst_at(m, value)),
+                      hilo_infer_comp_text(&v->infer, hilo_comp_at(m, other)));
+    return false;
+  }
+  hilo_bitset_set(t->unordered, own);
+  return true;
+}
+
+/* Is slot s linked where the use list of its value says? */
+static inline bool is_linked(const hilo_operand_slot *slots, uint32_t n_slots,
+                             const uint32_t *first_use, uint32_t s) {
+  const uint32_t prev = slots[s].prev_use, next = slots[s].next_use, value = slots[s].value;
+  if (prev >= n_slots || next >= n_slots) return false;
+  const bool from_prev =
+      prev ? slots[prev].next_use == s && slots[prev].value == value : first_use[value] == s;
+  return from_prev && (!next || slots[next].prev_use == s);
+}
+
+/* Operand slots from `first` to `end`, of which one may be odd. */
+static bool check_odd_operands(hilo_verifier *v, tally *t, uint32_t ix, uint32_t first,
+                               uint32_t end) {
+  const hilo_module *m = v->m;
+  bool ok = true;
+  for (uint32_t s = first; s < end; s++) {
     const uint32_t value = m->operand.v[s].value;
-    if (HILO_UNLIKELY(!is_live(m, value))) {
-      hilo_verify_error(v, HILO_DIAG_EMOD903, i, "operand %u was erased or never existed",
-                        s - first);
-      t->ok = false;
-    } else if (HILO_UNLIKELY(m->inst.comp[value] != m->inst.comp[ix])) {
-      hilo_verify_error(v, HILO_DIAG_EMOD903, i,
-                        "operand %u `%s` belongs to computation `%s`, expected one of the same "
-                        "computation",
-                        s - first, hilo_verify_name(v, hilo_inst_at(m, value)),
-                        hilo_infer_comp_text(&v->infer, hilo_comp_at(m, m->inst.comp[value])));
-      t->ok = false;
-    } else if (HILO_UNLIKELY(m->operand.v[s].user != ix || !is_linked(m, s))) {
-      hilo_verify_error(v, HILO_DIAG_EMOD903, i, "operand %u is not in the use list of `%s`",
-                        s - first, hilo_verify_name(v, hilo_inst_at(m, value)));
-      t->ok = false;
+    const bool before = is_live(m, value) && m->inst.comp[value] == m->inst.comp[ix] &&
+                        v->position[value] < v->position[ix];
+    if (!before && !check_odd_operand(v, t, hilo_inst_at(m, ix), s - first, value)) {
+      ok = false;
+    } else if (m->operand.v[s].user != ix ||
+               !is_linked(m->operand.v, m->operand.n, m->inst.first_use, s)) {
+      hilo_verify_error(v, HILO_DIAG_EMOD903, hilo_inst_at(m, ix),
+                        "operand %u is not in the use list of `%s`", s - first,
+                        hilo_verify_name(v, hilo_inst_at(m, value)));
+      ok = false;
     }
   }
+  return ok;
 }
 
-/* Length of the use list, as far as the table has slots. */
-static void count_uses(const hilo_module *m, tally *t, uint32_t ix) {
-  for (uint32_t s = m->inst.first_use[ix]; s && s < m->operand.n && t->n_uses <= m->operand.n;
-       s = m->operand.v[s].next_use)
-    t->n_uses++;
-}
-
-static void check_called(hilo_verifier *v, tally *t, hilo_inst i, uint32_t ix,
-                         uint32_t *n_callers) {
+/* The operands of a list whose positions are set, and its use lists. The fast path here must stay
+ * short, with all columns in registers; what it does not like is looked at again above. */
+static void check_uses(hilo_verifier *v, tally *t, const hilo_comp_row *row, uint32_t comp) {
   const hilo_module *m = v->m;
-  const uint32_t at = m->inst.called[ix];
-  if (!at) return;
-  if (at >= m->called.n || (uint64_t)at + m->called.v[at] >= m->called.n) {
-    broken(v, t, i, "the list of called computations reaches beyond the table");
-    return;
+  const uint32_t *next = m->inst.next, *n_operands = m->inst.n_operands, *comps = m->inst.comp;
+  const uint32_t *operands = m->inst.operands, *first_use = m->inst.first_use;
+  const uint32_t *position = v->position;
+  const hilo_operand_slot *slots = m->operand.v;
+  const uint32_t n_slots = m->operand.n, n_insts = m->n_inst_slots;
+  uint64_t n_uses = 0, sum = 0;
+  for (uint32_t ix = row->first, at = 1; ix; ix = next[ix], at++) {
+    const uint32_t first = operands[ix], n = n_operands[ix];
+    if (HILO_UNLIKELY((uint64_t)first + n > n_slots)) {
+      t->ok = broken(v, hilo_inst_at(m, ix), "the operand list reaches beyond the table");
+      continue;
+    }
+    bool fits = true;
+    for (uint32_t s = first; s < first + n; s++) {
+      const uint32_t value = slots[s].value;
+      /* What has a smaller position is live, as the walk over the links has seen it. */
+      fits &= value < n_insts && position[value] - 1 < at - 1 && comps[value] == comp &&
+              slots[s].user == ix && is_linked(slots, n_slots, first_use, s);
+    }
+    if (HILO_UNLIKELY(!fits) && !check_odd_operands(v, t, ix, first, first + n)) t->ok = false;
+    sum += n;
+    /* As far as the table has slots: a broken list may run in a circle. */
+    for (uint32_t s = first_use[ix]; s && s < n_slots && n_uses <= n_slots; s = slots[s].next_use)
+      n_uses++;
   }
+  t->n_slots += sum;
+  t->n_uses += n_uses;
+}
+
+static bool check_called(hilo_verifier *v, tally *t, uint32_t ix, uint32_t at) {
+  const hilo_module *m = v->m;
+  if (at >= m->called.n || (uint64_t)at + m->called.v[at] >= m->called.n)
+    return broken(v, hilo_inst_at(m, ix),
+                  "the list of called computations reaches beyond the table");
   for (uint32_t k = 0; k < m->called.v[at]; k++) {
     const uint32_t c = m->called.v[at + 1 + k];
     if (!c || c >= m->comp.n || m->comp.v[c].flags & HILO_COMP_DEAD)
-      broken(v, t, i, "a called computation was erased or never existed");
-    else
-      n_callers[c]++;
+      return broken(v, hilo_inst_at(m, ix), "a called computation was erased or never existed");
+    t->n_callers[c]++;
   }
-}
-
-/* Walk one list; positions are set. */
-static void check_list(hilo_verifier *v, tally *t, hilo_comp c, uint32_t *n_callers) {
-  const hilo_module *m = v->m;
-  const uint32_t comp = hilo_comp_ix(m, c);
-  const hilo_comp_row *row = &m->comp.v[comp];
-  uint32_t n = 0, prev = 0;
-  for (uint32_t ix = row->first; ix; prev = ix, ix = m->inst.next[ix]) {
-    if (!is_live(m, ix) || m->inst.comp[ix] != comp || m->inst.prev[ix] != prev ||
-        v->position[ix] || m->inst.op[ix] >= HILO_OP_COUNT || !m->inst.type[ix] ||
-        m->inst.type[ix] >= m->types.next) {
-      hilo_verify_comp_error(v, HILO_DIAG_EMOD903, c,
-                             "the instruction list is broken behind %u instructions", n);
-      t->ok = false;
-      return;
-    }
-    const hilo_inst i = hilo_inst_at(m, ix);
-    if (row->flags & HILO_COMP_ORDERED && prev && m->inst.order[prev] >= m->inst.order[ix])
-      broken(v, t, i, "the order key is not above that of the instruction before");
-    v->position[ix] = ++n;
-    check_operands(v, t, i, ix);
-    check_called(v, t, i, ix, n_callers);
-    count_uses(m, t, ix);
-  }
-  t->n_insts += n;
-  if (row->last != prev || row->n_insts != n) {
-    hilo_verify_comp_error(
-        v, HILO_DIAG_EMOD903, c,
-        "the instruction list holds %u instructions, but the computation counts %u", n,
-        row->n_insts);
-    t->ok = false;
-  }
-}
-
-static bool check_links(hilo_verifier *v) {
-  const hilo_module *m = v->m;
-  tally t = {.ok = true};
-  uint32_t *n_callers = HILO_NEW_ZEROED(v->arena, uint32_t, m->comp.n);
-  HILO_FOR_EACH_COMP(m, c) check_list(v, &t, c, n_callers);
-  if (t.ok && t.n_uses != t.n_slots) {
-    hilo_verify_comp_error(v, HILO_DIAG_EMOD903, HILO_COMP_NONE,
-                           "use lists hold %llu uses, but instructions have %llu operands",
-                           (unsigned long long)t.n_uses, (unsigned long long)t.n_slots);
-    t.ok = false;
-  }
-  if (t.ok && t.n_insts != m->n_insts) {
-    hilo_verify_comp_error(v, HILO_DIAG_EMOD903, HILO_COMP_NONE,
-                           "computations hold %u instructions, but the module counts %u", t.n_insts,
-                           m->n_insts);
-    t.ok = false;
-  }
-  for (uint32_t ix = 1; t.ok && ix < m->comp.n; ix++)
-    if (!(m->comp.v[ix].flags & HILO_COMP_DEAD) && m->comp.v[ix].n_callers != n_callers[ix])
-      hilo_verify_comp_error(v, HILO_DIAG_EMOD903, hilo_comp_at(m, ix),
-                             "%u references call this computation, but it counts %u callers",
-                             n_callers[ix], m->comp.v[ix].n_callers);
-  return t.ok;
+  HILO_PUSH(v->arena, &t->callers, ix);
+  return true;
 }
 
 /* ---- parameters and roots ---- */
@@ -159,10 +144,12 @@ static void check_param(hilo_verifier *v, hilo_comp c, uint32_t ix) {
   const hilo_module *m = v->m;
   const hilo_comp_row *row = hilo_comp_get(m, c);
   const uint32_t number = m->inst.attr[ix];
-  const uint32_t listed = number < row->n_params ? m->param_pool.v[row->params + number] : 0;
+  const bool in_table = (uint64_t)row->params + row->n_params <= m->param_pool.n;
+  const uint32_t listed =
+      in_table && number < row->n_params ? m->param_pool.v[row->params + number] : 0;
   if (HILO_LIKELY(listed == ix)) return;
   wrong_comp(v, c);
-  if (listed && is_live(m, listed) && m->inst.attr[listed] == number)
+  if (is_live(m, listed) && m->inst.attr[listed] == number)
     hilo_verify_error(v, HILO_DIAG_EMOD903, hilo_inst_at(m, ix),
                       "`%s` has parameter number %u already",
                       hilo_verify_name(v, hilo_inst_at(m, listed)), number);
@@ -176,8 +163,15 @@ static void check_signature(hilo_verifier *v, hilo_comp c) {
   const hilo_module *m = v->m;
   const hilo_comp_row *row = hilo_comp_get(m, c);
   const uint32_t comp = hilo_comp_ix(m, c);
-  if ((uint64_t)row->params + row->n_params > m->param_pool.n) {
-    hilo_verify_comp_error(v, HILO_DIAG_EMOD903, c, "the parameter list reaches beyond the table");
+  const char *wrong = NULL;
+  if ((uint64_t)row->params + row->n_params > m->param_pool.n)
+    wrong = "the parameter list reaches beyond the table";
+  else if (row->first == 0)
+    wrong = "the computation has no instructions";
+  else if (!is_live(m, row->root) || m->inst.comp[row->root] != comp)
+    wrong = "the computation has no root";
+  if (wrong) {
+    hilo_verify_comp_error(v, HILO_DIAG_EMOD903, c, "%s", wrong);
     wrong_comp(v, c);
     return;
   }
@@ -192,24 +186,151 @@ static void check_signature(hilo_verifier *v, hilo_comp c) {
         "a gap",
         k, row->n_params - 1);
     wrong_comp(v, c);
-    break; /* one gap may be long */
-  }
-  if (row->first == 0) {
-    hilo_verify_comp_error(v, HILO_DIAG_EMOD903, c, "the computation has no instructions");
-    wrong_comp(v, c);
-  } else if (!is_live(m, row->root) || m->inst.comp[row->root] != comp) {
-    hilo_verify_comp_error(v, HILO_DIAG_EMOD903, c, "the computation has no root");
-    wrong_comp(v, c);
+    return; /* one gap may be long */
   }
 }
 
-static void check_root_flag(hilo_verifier *v, hilo_comp c, uint32_t ix) {
-  const hilo_module *m = v->m;
-  const bool flagged = m->inst.flags[ix] & HILO_INST_ROOT;
-  if (HILO_LIKELY(flagged == (hilo_comp_get(m, c)->root == ix))) return;
-  hilo_verify_error(v, HILO_DIAG_EMOD903, hilo_inst_at(m, ix),
+static void report_root_flag(hilo_verifier *v, uint32_t ix, bool flagged) {
+  hilo_verify_error(v, HILO_DIAG_EMOD903, hilo_inst_at(v->m, ix), "%s",
                     flagged ? "the instruction is marked as root, but another one is the root"
                             : "the instruction is the root, but not marked as one");
+}
+
+/* ---- names ---- */
+
+static uint64_t name_key(uint32_t base, uint32_t num) { return (uint64_t)base << 32 | num; }
+
+static void init_names(hilo_verifier *v, tally *t) {
+  uint32_t n = 16;
+  while (n < v->m->n_insts && n < 1u << 30) n *= 2;
+  t->names = HILO_NEW_ZEROED(v->arena, uint32_t, n);
+  t->next_name = HILO_NEW_ARRAY(v->arena, uint32_t, v->m->n_inst_slots);
+  t->names_mask = n - 1;
+}
+
+static void report_name(hilo_verifier *v, uint32_t ix, uint32_t other) {
+  const hilo_module *m = v->m;
+  if (!other)
+    hilo_verify_error(v, HILO_DIAG_EMOD903, hilo_inst_at(m, ix), "an instruction has no name");
+  else
+    hilo_verify_error(v, HILO_DIAG_EMOD903, hilo_inst_at(m, ix),
+                      "the name `%s` is taken by an instruction of computation `%s`",
+                      hilo_verify_name(v, hilo_inst_at(m, ix)),
+                      hilo_infer_comp_text(&v->infer, hilo_comp_at(m, m->inst.comp[other])));
+}
+
+/* Names by hash, in chains. */
+static void check_names(hilo_verifier *v, tally *t, const hilo_comp_row *row) {
+  const uint32_t *next = v->m->inst.next, *bases = v->m->inst.name_base;
+  const uint32_t *nums = v->m->inst.name_num, mask = t->names_mask;
+  uint32_t *names = t->names, *chain = t->next_name;
+  for (uint32_t ix = row->first; ix; ix = next[ix]) {
+    const uint32_t base = bases[ix], num = nums[ix];
+    uint32_t *head = &names[hilo_hash_u64(name_key(base, num)) & mask], other = *head;
+    while (other && (nums[other] != num || bases[other] != base)) other = chain[other];
+    chain[ix] = *head;
+    *head = ix;
+    if (HILO_UNLIKELY(other || !base)) report_name(v, ix, base ? other : 0);
+  }
+}
+
+static void check_comp_name(hilo_verifier *v, hilo_map *names, hilo_comp c) {
+  const hilo_comp_row *row = hilo_comp_get(v->m, c);
+  bool inserted;
+  hilo_map_at(names, name_key(row->name_base, row->name_num), &inserted);
+  if (!inserted || !row->name_base)
+    hilo_verify_comp_error(v, HILO_DIAG_EMOD903, c, "a computation %s",
+                           row->name_base ? "of this name exists already" : "has no name");
+}
+
+/* ---- the walk ---- */
+
+static void note_special(hilo_verifier *v, uint32_t ix) {
+  const hilo_module *m = v->m;
+  const hilo_record attr = {m->inst.attr[ix]};
+  if (hilo_record_family(&m->records, attr) != HILO_FAMILY_custom_call) return;
+  const hilo_string target = hilo_custom_call_get(&m->records, attr).target;
+  v->has_manual_regions |= hilo_str_is(hilo_string_of(m, target), "SPMDFullToShardShape");
+}
+
+/* Follow the links of one list and set positions; false if they are broken. */
+static bool check_links(hilo_verifier *v, tally *t, hilo_comp c, const hilo_comp_row *row,
+                        uint32_t comp) {
+  const hilo_module *m = v->m;
+  const uint32_t *next = m->inst.next, *prevs = m->inst.prev, *comps = m->inst.comp;
+  const uint32_t *order = m->inst.order, *types = m->inst.type;
+  const uint16_t *ops = m->inst.op;
+  const uint32_t n_insts = m->n_inst_slots, last_type = m->types.next - 1;
+  uint32_t *position = v->position;
+  const bool ordered = row->flags & HILO_COMP_ORDERED;
+  uint32_t n = 0, prev = 0, key = 0;
+  for (uint32_t ix = row->first; ix; prev = ix, ix = next[ix]) {
+    const bool is_in_list = ix < n_insts && comps[ix] == comp && prevs[ix] == prev &&
+                            ops[ix] - 1u < HILO_OP_COUNT - 1u && types[ix] - 1 < last_type &&
+                            !position[ix];
+    if (HILO_UNLIKELY(!is_in_list)) {
+      hilo_verify_comp_error(v, HILO_DIAG_EMOD903, c,
+                             "the instruction list is broken behind %u instructions", n);
+      return false;
+    }
+    if (HILO_UNLIKELY(ordered && prev && order[ix] <= key))
+      t->ok = broken(v, hilo_inst_at(m, ix), "the order key is not above that of the one before");
+    key = order[ix];
+    position[ix] = ++n;
+  }
+  t->n_insts += n;
+  if (row->last == prev && row->n_insts == n) return true;
+  hilo_verify_comp_error(
+      v, HILO_DIAG_EMOD903, c,
+      "the instruction list holds %u instructions, but the computation counts %u", n, row->n_insts);
+  return false;
+}
+
+/* Parameters, the root, callers. */
+static void check_roles(hilo_verifier *v, tally *t, hilo_comp c, const hilo_comp_row *row) {
+  const hilo_module *m = v->m;
+  const uint32_t *next = m->inst.next, *called = m->inst.called;
+  const uint16_t *ops = m->inst.op, *flags = m->inst.flags;
+  const uint32_t root = row->root;
+  for (uint32_t ix = row->first; ix; ix = next[ix]) {
+    const uint32_t op = ops[ix], at = called[ix];
+    const bool flagged = flags[ix] & HILO_INST_ROOT;
+    if (HILO_UNLIKELY(flagged != (ix == root))) report_root_flag(v, ix, flagged);
+    if (at && !check_called(v, t, ix, at)) t->ok = false;
+    if (op == HILO_OP_PARAMETER) check_param(v, c, ix);
+    if (op == HILO_OP_CUSTOM_CALL) note_special(v, ix);
+  }
+}
+
+static void check_list(hilo_verifier *v, tally *t, hilo_comp c) {
+  const uint32_t comp = hilo_comp_ix(v->m, c);
+  const hilo_comp_row *row = &v->m->comp.v[comp];
+  t->first_caller[comp] = t->callers.n;
+  if (!check_links(v, t, c, row, comp)) {
+    t->ok = false;
+    return;
+  }
+  check_uses(v, t, row, comp);
+  check_roles(v, t, c, row);
+  check_names(v, t, row);
+}
+
+static bool check_sums(hilo_verifier *v, const tally *t) {
+  const hilo_module *m = v->m;
+  for (uint32_t ix = 1; ix < m->comp.n; ix++)
+    if (!(m->comp.v[ix].flags & HILO_COMP_DEAD) && m->comp.v[ix].n_callers != t->n_callers[ix])
+      hilo_verify_comp_error(v, HILO_DIAG_EMOD903, hilo_comp_at(m, ix),
+                             "%u references call this computation, but it counts %u callers",
+                             t->n_callers[ix], m->comp.v[ix].n_callers);
+  if (t->n_uses != t->n_slots)
+    hilo_verify_comp_error(v, HILO_DIAG_EMOD903, HILO_COMP_NONE,
+                           "use lists hold %llu uses, but instructions have %llu operands",
+                           (unsigned long long)t->n_uses, (unsigned long long)t->n_slots);
+  if (t->n_insts != m->n_insts)
+    hilo_verify_comp_error(v, HILO_DIAG_EMOD903, HILO_COMP_NONE,
+                           "computations hold %u instructions, but the module counts %u",
+                           t->n_insts, m->n_insts);
+  return t->n_uses == t->n_slots && t->n_insts == m->n_insts;
 }
 
 /* ---- order ---- */
@@ -335,143 +456,88 @@ static void report_order(hilo_verifier *v, hilo_comp c) {
                         hilo_verify_name(v, hilo_inst_operand(m, i, k)));
 }
 
-/* ---- names ---- */
-
-static uint64_t name_key(uint32_t base, uint32_t num) { return (uint64_t)base << 32 | num; }
-
-static void check_inst_name(hilo_verifier *v, hilo_map *names, uint32_t ix) {
-  const hilo_module *m = v->m;
-  bool inserted;
-  if (HILO_UNLIKELY(!m->inst.name_base[ix])) {
-    hilo_verify_error(v, HILO_DIAG_EMOD903, hilo_inst_at(m, ix), "an instruction has no name");
-    return;
-  }
-  uint32_t *owner =
-      hilo_map_at(names, name_key(m->inst.name_base[ix], m->inst.name_num[ix]), &inserted);
-  if (HILO_LIKELY(inserted)) {
-    *owner = ix;
-    return;
-  }
-  hilo_verify_error(v, HILO_DIAG_EMOD903, hilo_inst_at(m, ix),
-                    "the name `%s` is taken by an instruction of computation `%s`",
-                    hilo_verify_name(v, hilo_inst_at(m, ix)),
-                    hilo_infer_comp_text(&v->infer, hilo_comp_at(m, m->inst.comp[*owner])));
-}
-
-static void check_comp_name(hilo_verifier *v, hilo_map *names, hilo_comp c) {
-  const hilo_comp_row *row = hilo_comp_get(v->m, c);
-  bool inserted;
-  uint32_t *owner = hilo_map_at(names, name_key(row->name_base, row->name_num), &inserted);
-  if (!inserted || !row->name_base)
-    hilo_verify_comp_error(v, HILO_DIAG_EMOD903, c, "a computation %s",
-                           row->name_base ? "of this name exists already" : "has no name");
-  *owner = hilo_comp_ix(v->m, c);
-}
-
-/* ---- one walk for all of the above ---- */
-
-static void note_special(hilo_verifier *v, uint32_t ix) {
-  const hilo_module *m = v->m;
-  if (hilo_record_family(&m->records, (hilo_record){m->inst.attr[ix]}) != HILO_FAMILY_custom_call)
-    return;
-  const hilo_custom_call_attrs a =
-      hilo_custom_call_get(&m->records, (hilo_record){m->inst.attr[ix]});
-  v->has_manual_regions |= hilo_str_is(hilo_string_of(m, a.target), "SPMDFullToShardShape");
-}
-
-static void check_insts(hilo_verifier *v, hilo_comp c, hilo_map *names, bool backward) {
-  const hilo_module *m = v->m;
-  bool behind = false;
-  HILO_FOR_EACH_INST(m, c, i) {
-    const uint32_t ix = hilo_ix(m, i);
-    if (m->inst.op[ix] == HILO_OP_PARAMETER) check_param(v, c, ix);
-    if (m->inst.op[ix] == HILO_OP_CUSTOM_CALL) note_special(v, ix);
-    check_root_flag(v, c, ix);
-    check_inst_name(v, names, ix);
-    for (uint32_t k = 0; k < m->inst.n_operands[ix]; k++) behind |= stands_behind(v, ix, k);
-  }
-  if (HILO_LIKELY(!behind && !backward)) return;
-  if (!find_cycle(v, c)) report_order(v, c);
-}
-
 /* ---- calls ---- */
 
 typedef struct {
-  uint32_t comp, inst, k;
+  uint32_t comp, at, k; /* the at-th of the instructions that call, its k-th computation */
 } call_frame;
 
 /* The stack is a chain of calls that comes back to `callee`. */
-static void report_recursion(hilo_verifier *v, const call_frame *stack, uint32_t n,
+static void report_recursion(hilo_verifier *v, const tally *t, const call_frame *stack, uint32_t n,
                              uint32_t callee) {
   enum { SHOWN = 6 };
   const hilo_module *m = v->m;
-  uint32_t start = n;
-  while (start && stack[start - 1].comp != callee) start--;
+  uint32_t start = n - 1;
+  while (start && stack[start].comp != callee) start--;
   hilo_sb path = hilo_sb_make(v->arena);
-  for (uint32_t k = start ? start - 1 : 0; k < n && k < start - 1 + SHOWN; k++)
+  for (uint32_t k = start; k < n && k < start + SHOWN; k++)
     hilo_sb_printf(&path, "`%s` calls ",
                    hilo_infer_comp_text(&v->infer, hilo_comp_at(m, stack[k].comp)));
-  if (n - start + 1 > SHOWN) hilo_sb_printf(&path, "... (%u computations) calls ", n - start + 1);
+  if (n - start > SHOWN) hilo_sb_printf(&path, "... (%u computations) calls ", n - start);
   hilo_sb_printf(&path, "`%s`", hilo_infer_comp_text(&v->infer, hilo_comp_at(m, callee)));
-  hilo_verify_error(v, HILO_DIAG_EMOD920, hilo_inst_at(m, stack[n - 1].inst),
+  hilo_verify_error(v, HILO_DIAG_EMOD920, hilo_inst_at(m, t->callers.v[stack[n - 1].at]),
                     "computations call themselves: %s", hilo_sb_cstr(&path));
 }
 
-static bool check_calls_from(hilo_verifier *v, uint32_t start, uint8_t *state) {
+/* Depth first over what the walk noted as callers. */
+static void check_calls(hilo_verifier *v, const tally *t) {
   enum { NEW, OPEN, DONE };
   const hilo_module *m = v->m;
-  bool ok = true;
+  uint8_t *state = HILO_NEW_ZEROED(v->arena, uint8_t, m->comp.n);
   hilo_vec(call_frame) stack = {0};
-  if (state[start] != NEW) return true;
-  state[start] = OPEN;
-  HILO_PUSH(v->arena, &stack, ((call_frame){start, m->comp.v[start].first, 0}));
-  while (stack.n) {
+  /* Each computation is pushed once, so the stack is at most as deep as there are computations. */
+  for (uint32_t start = 1; start < m->comp.n || stack.n;) {
+    if (stack.n == 0) {
+      if (state[start] == NEW && !(m->comp.v[start].flags & HILO_COMP_DEAD)) {
+        state[start] = OPEN;
+        HILO_PUSH(v->arena, &stack, ((call_frame){start, t->first_caller[start], 0}));
+      }
+      start++;
+      continue;
+    }
     call_frame *top = &stack.v[stack.n - 1];
-    const uint32_t at = top->inst ? m->inst.called[top->inst] : 0;
-    if (!top->inst) {
+    const bool more = top->at < t->callers.n && m->inst.comp[t->callers.v[top->at]] == top->comp;
+    const uint32_t called = more ? m->inst.called[t->callers.v[top->at]] : 0;
+    if (!more) {
       state[top->comp] = DONE;
       stack.n--;
-    } else if (!at || top->k == m->called.v[at]) {
-      top->inst = m->inst.next[top->inst], top->k = 0;
+    } else if (top->k == m->called.v[called]) {
+      top->at++, top->k = 0;
     } else {
-      const uint32_t callee = m->called.v[at + 1 + top->k++];
+      const uint32_t callee = m->called.v[called + 1 + top->k++];
       if (state[callee] == OPEN) {
-        report_recursion(v, stack.v, stack.n, callee);
-        ok = false;
+        report_recursion(v, t, stack.v, stack.n, callee);
       } else if (state[callee] == NEW) {
         state[callee] = OPEN;
-        HILO_PUSH(v->arena, &stack, ((call_frame){callee, m->comp.v[callee].first, 0}));
+        HILO_PUSH(v->arena, &stack, ((call_frame){callee, t->first_caller[callee], 0}));
       }
     }
   }
   HILO_VEC_FREE(v->arena, &stack);
-  return ok;
-}
-
-static void check_calls(hilo_verifier *v) {
-  const hilo_module *m = v->m;
-  uint8_t *state = HILO_NEW_ZEROED(v->arena, uint8_t, m->comp.n);
-  for (uint32_t ix = 1; ix < m->comp.n; ix++)
-    if (!(m->comp.v[ix].flags & HILO_COMP_DEAD)) (void)check_calls_from(v, ix, state);
 }
 
 bool hilo_verify_graph(hilo_verifier *v) {
   const hilo_module *m = v->m;
+  hilo_map comp_names = hilo_map_make(v->arena);
+  tally t = {.ok = true,
+             .n_callers = HILO_NEW_ZEROED(v->arena, uint32_t, m->comp.n),
+             .unordered = hilo_bitset_create(v->arena, m->comp.n),
+             .first_caller = HILO_NEW_ZEROED(v->arena, uint32_t, m->comp.n)};
   v->position = HILO_NEW_ZEROED(v->arena, uint32_t, m->n_inst_slots);
-  if (!check_links(v)) return false;
+  init_names(v, &t);
+  hilo_map_reserve(&comp_names, m->comp.n);
   if (!m->entry.ix || !hilo_comp_is_live(m, m->entry))
     hilo_verify_comp_error(v, HILO_DIAG_EMOD903, HILO_COMP_NONE,
                            "the module has no entry computation");
-  HILO_FOR_EACH_COMP(m, c) check_signature(v, c);
-  uint64_t *backward = hilo_bitset_create(v->arena, m->comp.n);
-  if (!check_control_edges(v, backward)) return false;
-  hilo_map names = hilo_map_make(v->arena), comp_names = hilo_map_make(v->arena);
-  hilo_map_reserve(&names, m->n_insts);
   HILO_FOR_EACH_COMP(m, c) {
     check_comp_name(v, &comp_names, c);
-    check_insts(v, c, &names, hilo_bitset_get(backward, hilo_comp_ix(m, c)));
+    check_signature(v, c);
+    check_list(v, &t, c);
   }
-  hilo_map_free(&names);
-  check_calls(v);
+  if (!t.ok || !check_sums(v, &t) || !check_control_edges(v, t.unordered)) return false;
+  HILO_FOR_EACH_COMP(m, c)
+  if (HILO_UNLIKELY(hilo_bitset_get(t.unordered, hilo_comp_ix(m, c))) && !find_cycle(v, c))
+    report_order(v, c);
+  check_calls(v, &t);
   return true;
 }

@@ -13,8 +13,9 @@ typedef struct {
   uint32_t *position;    /* per instruction slot: place in its computation, from 1 */
   uint64_t *wrong_insts; /* bits: the declared type of the instruction is not to be relied on */
   uint64_t *wrong_comps; /* bits: parameters or root of the computation are not there */
-  uint64_t *known_types; /* bits by handle: checked already */
+  uint64_t *good_types;  /* bits by handle: checked already */
   uint64_t *wrong_types; /* bits by handle: checked, and found wrong */
+  uint32_t *proved;      /* instructions whose rule held, by hash; see verify.c */
   uint32_t *waits;       /* per instruction slot, for the search of cycles; NULL: not needed yet */
   uint64_t *on_path;     /* likewise */
   bool any_wrong_inst, any_wrong_comp;

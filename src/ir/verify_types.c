@@ -94,31 +94,25 @@ static bool check_new_type(hilo_verifier *v, hilo_inst i, hilo_type t) {
     const hilo_type_row *r = hilo_type_row_of(types, (hilo_type){top->type});
     if (r->etype == HILO_TUPLE && top->k < r->n) {
       const uint32_t element = (uint32_t)r->items[top->k++];
-      if (!hilo_bitset_get(v->known_types, element))
+      if (hilo_bitset_get(v->wrong_types, element))
+        ok = false;
+      else if (!hilo_bitset_get(v->good_types, element))
         HILO_PUSH(v->arena, &stack, ((type_frame){element, 0}));
-      else
-        ok = !hilo_bitset_get(v->wrong_types, element);
     } else {
-      hilo_bitset_set(v->known_types, top->type);
       ok = check_one(v, i, (hilo_type){top->type}, r);
-      if (!ok) hilo_bitset_set(v->wrong_types, top->type);
+      hilo_bitset_set(ok ? v->good_types : v->wrong_types, top->type);
       stack.n--;
     }
   }
-  if (!ok) { /* what holds a wrong type is wrong, too */
-    for (uint32_t k = 0; k < stack.n; k++) {
-      hilo_bitset_set(v->known_types, stack.v[k].type);
-      hilo_bitset_set(v->wrong_types, stack.v[k].type);
-    }
-  }
+  /* What holds a wrong type is wrong, too. */
+  for (uint32_t k = 0; !ok && k < stack.n; k++) hilo_bitset_set(v->wrong_types, stack.v[k].type);
   HILO_VEC_FREE(v->arena, &stack);
   return ok;
 }
 
 bool hilo_verify_type(hilo_verifier *v, hilo_inst i, hilo_type t) {
-  if (HILO_LIKELY(hilo_bitset_get(v->known_types, t.ix)))
-    return HILO_LIKELY(!hilo_bitset_get(v->wrong_types, t.ix));
-  return check_new_type(v, i, t);
+  if (HILO_LIKELY(hilo_bitset_get(v->good_types, t.ix))) return true;
+  return !hilo_bitset_get(v->wrong_types, t.ix) && check_new_type(v, i, t);
 }
 
 /* Nesting is bounded here: types have been checked. Shared elements are counted once each by the

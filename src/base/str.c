@@ -89,14 +89,46 @@ void hilo_sb_free(hilo_sb *sb) {
   sb->n = sb->cap = 0;
 }
 
+/* log10 from log2, corrected by one comparison. */
+static unsigned count_digits(uint64_t v) {
+  static const uint64_t powers[] = {0,
+                                    10,
+                                    100,
+                                    1000,
+                                    10000,
+                                    100000,
+                                    1000000,
+                                    10000000,
+                                    100000000,
+                                    1000000000,
+                                    10000000000,
+                                    100000000000,
+                                    1000000000000,
+                                    10000000000000,
+                                    100000000000000,
+                                    1000000000000000,
+                                    10000000000000000,
+                                    100000000000000000,
+                                    1000000000000000000,
+                                    10000000000000000000u};
+  const unsigned log10 = (unsigned)(64 - __builtin_clzll(v | 1)) * 1233 >> 12;
+  return log10 + (v >= powers[log10]);
+}
+
+/* In place, two digits at a time from the right. */
 void hilo_sb_u64(hilo_sb *sb, uint64_t v) {
-  char digits[20];
-  size_t i = sizeof(digits);
-  do {
-    digits[--i] = (char)('0' + v % 10);
-    v /= 10;
-  } while (v);
-  hilo_sb_bytes(sb, digits + i, sizeof(digits) - i);
+  static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                              "25262728293031323334353637383940414243444546474849"
+                              "50515253545556575859606162636465666768697071727374"
+                              "75767778798081828384858687888990919293949596979899";
+  const unsigned n = v ? count_digits(v) : 1;
+  char *to = hilo_sb_reserve(sb, n) + n;
+  for (; v >= 100; v /= 100) to -= 2, memcpy(to, pairs + 2 * (v % 100), 2);
+  if (v >= 10)
+    memcpy(to - 2, pairs + 2 * v, 2);
+  else
+    to[-1] = (char)('0' + v);
+  sb->n += n;
 }
 
 void hilo_sb_i64(hilo_sb *sb, int64_t v) {
@@ -145,10 +177,18 @@ size_t hilo_utf8_length(const char *text, size_t n) {
 }
 
 void hilo_sb_json(hilo_sb *sb, hilo_str s) {
+  size_t done = 0; /* what needs no escape is copied in runs */
   hilo_sb_char(sb, '"');
   for (size_t i = 0; i < s.n;) {
     const unsigned char c = (unsigned char)s.p[i];
-    const size_t length = hilo_utf8_length(s.p + i, s.n - i);
+    const bool escaped = c < 0x20 || c == '"' || c == '\\';
+    const size_t length = escaped ? 0 : c < 0x80 ? 1 : hilo_utf8_length(s.p + i, s.n - i);
+    if (HILO_LIKELY(length)) {
+      i += length;
+      continue;
+    }
+    hilo_sb_bytes(sb, s.p + done, i - done);
+    done = ++i;
     if (c == '"' || c == '\\')
       hilo_sb_char(sb, '\\'), hilo_sb_char(sb, (char)c);
     else if (c == '\n')
@@ -157,11 +197,9 @@ void hilo_sb_json(hilo_sb *sb, hilo_str s) {
       hilo_sb_cat(sb, "\\t");
     else if (c < 0x20)
       hilo_sb_printf(sb, "\\u%04x", c);
-    else if (length)
-      hilo_sb_bytes(sb, s.p + i, length);
     else
       hilo_sb_cat(sb, "\\ufffd");
-    i += length ? length : 1;
   }
+  if (s.n) hilo_sb_bytes(sb, s.p + done, s.n - done);
   hilo_sb_char(sb, '"');
 }

@@ -2,6 +2,8 @@
 
 #include "test_support.h"
 
+#include <inttypes.h>
+
 static hilo_arena arena;
 
 static int setup(void **state) {
@@ -95,6 +97,21 @@ static void test_nearest(void **state) {
   assert_int_equal(hilo_str_nearest((hilo_str){huge, 127}, long_words, 2).n, 128);
 }
 
+/* Every count of digits, at both ends. */
+static void test_decimal(void **state) {
+  (void)state;
+  for (uint64_t power = 1;; power *= 10) {
+    for (uint64_t v = power - 1; v <= power + 1; v++) {
+      hilo_sb sb = hilo_sb_make(&arena);
+      char expected[32];
+      hilo_sb_u64(&sb, v);
+      snprintf(expected, sizeof(expected), "%" PRIu64, v);
+      assert_string_equal(hilo_sb_cstr(&sb), expected);
+    }
+    if (power > UINT64_MAX / 10) return;
+  }
+}
+
 static void test_builder(void **state) {
   (void)state;
   hilo_sb sb = hilo_sb_make(&arena);
@@ -179,6 +196,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_slices, setup, teardown),
       cmocka_unit_test_setup_teardown(test_integers, setup, teardown),
       cmocka_unit_test_setup_teardown(test_nearest, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_decimal, setup, teardown),
       cmocka_unit_test_setup_teardown(test_builder, setup, teardown),
       cmocka_unit_test_setup_teardown(test_printf_lengths, setup, teardown),
       cmocka_unit_test_setup_teardown(test_growth_is_amortised, setup, teardown),

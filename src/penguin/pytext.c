@@ -22,16 +22,27 @@ static void put_escaped(hilo_sb *sb, unsigned char c) {
     hilo_sb_char(sb, '\\'), hilo_sb_char(sb, (char)c);
 }
 
+/* Bytes that may have to be escaped: control bytes, quotes, backslash, DEL, and all beyond ASCII.
+ */
+static const bool is_special[256] = {
+#define EIGHT(v) v, v, v, v, v, v, v, v
+    EIGHT(1),          EIGHT(1), EIGHT(1), EIGHT(1), ['"'] = 1, ['\''] = 1, ['\\'] = 1, [0x7f] = 1,
+    [0x80] = EIGHT(1), EIGHT(1), EIGHT(1), EIGHT(1), EIGHT(1),  EIGHT(1),   EIGHT(1),   EIGHT(1),
+    EIGHT(1),          EIGHT(1), EIGHT(1), EIGHT(1), EIGHT(1),  EIGHT(1),   EIGHT(1),   EIGHT(1),
+#undef EIGHT
+};
+
 void hilo_py_string(hilo_sb *sb, hilo_str s, char quote) {
   size_t done = 0;
   for (size_t i = 0; i < s.n;) {
     const unsigned char c = (unsigned char)s.p[i];
-    size_t length = 1;
-    if (c >= 0x80)
-      length = hilo_utf8_length(s.p + i, s.n - i);
-    else if (c < 0x20 || c == 0x7f || c == '\\' || c == (unsigned char)quote)
-      length = 0;
-    if (HILO_LIKELY(length)) {
+    if (HILO_LIKELY(!is_special[c])) {
+      i++;
+      continue;
+    }
+    const bool other_quote = (c == '"' || c == '\'') && c != (unsigned char)quote;
+    const size_t length = c >= 0x80 ? hilo_utf8_length(s.p + i, s.n - i) : other_quote;
+    if (length) {
       i += length;
       continue;
     }
@@ -39,7 +50,7 @@ void hilo_py_string(hilo_sb *sb, hilo_str s, char quote) {
     put_escaped(sb, c);
     done = ++i;
   }
-  hilo_sb_bytes(sb, s.p + done, s.n - done);
+  if (s.n) hilo_sb_bytes(sb, s.p + done, s.n - done);
 }
 
 void hilo_py_tuple(hilo_sb *sb, hilo_dims dims) {

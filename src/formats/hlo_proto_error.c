@@ -9,6 +9,12 @@ static hilo_place place_of(const hilo_proto_reader *r, const char *at) {
       .computation = r->at.comp_name,
       .instruction = r->at.inst_name,
   };
+  if (at && r->rest.n && at >= r->rest.p && at <= r->rest.p + r->rest.n) {
+    const size_t offset = (size_t)(at - r->rest.p);
+    uint32_t k = 0;
+    while (k + 1 < r->pieces.n && r->pieces.v[k + 1].in_rest <= offset) k++;
+    place.byte_offset = r->pieces.v[k].in_file + (offset - r->pieces.v[k].in_rest);
+  }
   /* Messages that came in parts lie in scratch memory: they have no place. */
   if (at && at >= r->bytes.p && at <= r->bytes.p + r->bytes.n)
     place.byte_offset = (uint64_t)(at - r->bytes.p);

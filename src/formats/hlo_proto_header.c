@@ -198,7 +198,6 @@ bool hilo_proto_read_header(hilo_proto_reader *r, hilo_str rest) {
   read_aliases(r, w->input_output_alias);
   read_donors(r, w->buffer_donor);
   read_prefetches(r, w);
-  r->payloads = raw.payloads;
   bool ok = read_device_assignment(r, w->device_assignment);
   ok &= read_stack(r, w->stack_frame_index);
   ok &= hilo_proto_read_string_map(r, raw.frontend_attributes, &h->frontend);

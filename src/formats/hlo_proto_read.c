@@ -13,8 +13,29 @@
 
 typedef struct {
   hilo_vec(hilo_str) computations;
+  hilo_vec(hilo_str) payloads;
   hilo_sb rest, unknown; /* fields with their tags, as they came */
 } module_parts;
+
+/* A field of the module that does not fit into what is there. */
+static bool bad_field(hilo_proto_reader *r, const char *at, uint32_t number, const char *what) {
+  const char *p = at, *end = r->bytes.p + r->bytes.n;
+  uint64_t tag = 0, n = 0;
+  if (hilo_wire_varint(&p, end, &tag) && (tag & 7) == HILO_WIRE_LENGTH &&
+      hilo_wire_varint(&p, end, &n) && n > (uint64_t)(end - p))
+    return hilo_proto_error(r, HILO_DIAG_EMOD901, at,
+                            "the input is cut short: field %" PRIu64 " of `HloModuleProto` should "
+                            "have %" PRIu64 " bytes, but only %zu are left",
+                            tag >> 3, n, (size_t)(end - p));
+  return hilo_proto_error(r, HILO_DIAG_EMOD901, at,
+                          "field %u of `HloModuleProto` cannot be read: %s", number, what);
+}
+
+static void add_rest(hilo_proto_reader *r, module_parts *parts, const char *at, size_t n) {
+  const hilo_proto_piece piece = {parts->rest.n, (size_t)(at - r->bytes.p)};
+  HILO_PUSH(&r->scratch.arena, &r->pieces, piece);
+  hilo_sb_bytes(&parts->rest, at, n);
+}
 
 static bool split_module(hilo_proto_reader *r, module_parts *parts) {
   hilo_arena *scratch = &r->scratch.arena;
@@ -23,16 +44,18 @@ static bool split_module(hilo_proto_reader *r, module_parts *parts) {
   while (p < end) {
     const char *at = p, *what;
     hilo_wire_raw raw = {0};
-    if (!hilo_wire_next(&p, end, &raw, &what))
-      return hilo_proto_error(r, HILO_DIAG_EMOD901, at,
-                              "field %u of `HloModuleProto` cannot be read: %s", raw.number, what);
+    if (!hilo_wire_next(&p, end, &raw, &what)) return bad_field(r, at, raw.number, what);
     if (raw.number == HILO_WIRE_MODULE_COMPUTATIONS && raw.type == HILO_WIRE_LENGTH)
       HILO_PUSH(scratch, &parts->computations, raw.value);
+    else if (raw.number == HILO_WIRE_MODULE_PAYLOADS && raw.type == HILO_WIRE_LENGTH)
+      HILO_PUSH(scratch, &parts->payloads, raw.value);
+    else if (hilo_wire_find_field(&hilo_wire_module_fields, raw.number))
+      add_rest(r, parts, at, (size_t)(p - at));
     else
-      hilo_sb_bytes(hilo_wire_find_field(&hilo_wire_module_fields, raw.number) ? &parts->rest
-                                                                               : &parts->unknown,
-                    at, (size_t)(p - at));
+      hilo_sb_bytes(&parts->unknown, at, (size_t)(p - at));
   }
+  r->payloads = (hilo_wire_list){parts->payloads.v, parts->payloads.n};
+  r->rest = hilo_sb_view(&parts->rest);
   return true;
 }
 
@@ -170,18 +193,17 @@ static bool read_module(hilo_proto_reader *r) {
     return hilo_proto_error(r, HILO_DIAG_EMOD901, NULL,
                             "the input is empty: it has no computations");
   if (!split_module(r, &parts)) return false;
-  const hilo_str rest = hilo_sb_view(&parts.rest);
-  if (!hilo_proto_read_header(r, rest)) return false;
   r->m->header.unparsed = hilo_str_copy(r->m->arena, hilo_sb_view(&parts.unknown));
   if (!split_computations(r, &parts)) return false;
   if (!r->n_comps)
     return hilo_proto_error(r, HILO_DIAG_EMOD903, NULL, "the module has no computations");
-  if (!HILO_PROTO_DECODE(r, module, rest, &w)) return false;
+  if (!HILO_PROTO_DECODE(r, module, r->rest, &w)) return false;
   bool ok = true;
   for (uint32_t i = 0; i < r->n_comps; i++) ok &= hilo_proto_read_computation(r, &r->comps[i]);
   r->at = (hilo_proto_place){.inst_id = -1};
   ok &= read_entry(r, w.entry_computation_id);
-  return ok && read_schedule(r, w.schedule);
+  /* The header repeats types of the entry: where these are wrong, the instruction was named. */
+  return ok && hilo_proto_read_header(r, r->rest) && read_schedule(r, w.schedule);
 }
 
 /* 1, 2, 3 … : computations callee first in order of first reference, instructions in file order. */

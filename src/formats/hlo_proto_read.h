@@ -18,6 +18,11 @@ typedef struct {
   hilo_str meta;   /* its OpMetadata */
 } hilo_proto_place;
 
+/* A run of fields of the module that was copied, to `rest`: both offsets. */
+typedef struct {
+  size_t in_rest, in_file;
+} hilo_proto_piece;
+
 /* An operation's name as it was seen last, by a hash of a few letters. */
 typedef struct {
   hilo_str name;
@@ -32,6 +37,8 @@ typedef struct {
   hilo_wire_memo memo;
   hilo_str bytes, name;
   hilo_proto_place at;
+  hilo_str rest; /* the fields of the module that are not computations, joined */
+  hilo_vec(hilo_proto_piece) pieces;
   hilo_wire_list payloads; /* HloModuleProto.payloads */
   uint32_t warned_unknown; /* the unknown field that was warned of last */
 

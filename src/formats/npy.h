@@ -1,0 +1,20 @@
+/* numpy's .npy files, read. */
+#ifndef HILO_FORMATS_NPY_H
+#define HILO_FORMATS_NPY_H
+
+#include "base/diag.h"
+#include "ir/records.h"
+
+typedef struct {
+  hilo_etype etype;
+  hilo_dims shape;
+  hilo_str data; /* row-major, little endian, elements as in a literal (etypes.def) */
+} hilo_npy;
+
+/* Versions 1 to 3, both byte orders, C and Fortran order. Raw elements of 1, 2 or 4 bytes (`|V2`)
+ * are of the type that `<path>.meta` names ({"ml_dtype": "float8_e5m2"}); without it `|V2` is bf16,
+ * and the others are an error, as are pickled objects. Everything is in `arena`. */
+HILO_NODISCARD hilo_status hilo_npy_read(hilo_arena *arena, const char *path, hilo_diags *diags,
+                                         hilo_npy *out);
+
+#endif

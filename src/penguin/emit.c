@@ -298,11 +298,11 @@ static void gather_outputs(hilo_printer *p, program_io *io) {
   }
 }
 
-static void put_input(hilo_printer *p, uint32_t var, uint32_t param) {
+static void put_input(hilo_printer *p, uint32_t var, uint32_t param, bool is_slow) {
   const hilo_module_header *header = &p->m->header;
   HILO_PUT(p->out, "v0.markInput(");
   hilo_put_var(p->out, var);
-  if (hilo_dims_contain(header->slow_ins, param)) HILO_PUT(p->out, ", is_parameter_tensor=True");
+  if (is_slow) HILO_PUT(p->out, ", is_parameter_tensor=True");
   if (header->weight_files && header->weight_files[param].ix)
     hilo_put_quoted(p, "np_file", hilo_string_of(p->m, header->weight_files[param]), '"');
   HILO_PUT(p->out, ")\n");
@@ -310,13 +310,17 @@ static void put_input(hilo_printer *p, uint32_t var, uint32_t param) {
 
 static void put_inputs(hilo_printer *p) {
   const uint32_t n = hilo_comp_n_params(p->m, p->m->entry);
+  const hilo_dims slow_ins = p->m->header.slow_ins;
+  uint64_t *is_slow = hilo_bitset_create(p->arena, n);
+  for (uint32_t k = 0; k < slow_ins.n; k++)
+    if (slow_ins.v[k] >= 0 && slow_ins.v[k] < n) hilo_bitset_set(is_slow, (uint32_t)slow_ins.v[k]);
   for (uint32_t k = 0; k < n; k++) {
     const hilo_inst param = hilo_comp_param(p->m, p->m->entry, k);
     if (!hilo_type_is_fine(p, param, true)) continue;
     hilo_gather_results(p, param);
     for (uint32_t leaf = 0; leaf < p->dsts.n; leaf++) {
       hilo_put_tensor(p, &p->dsts.v[leaf]);
-      put_input(p, p->dsts.v[leaf].var, k);
+      put_input(p, p->dsts.v[leaf].var, k, hilo_bitset_get(is_slow, k));
       p->srcs.n = leaf;
       HILO_PUSH(p->arena, &p->srcs, p->dsts.v[leaf].var);
     }

@@ -10,10 +10,9 @@
 #include "ir/module.h"
 
 typedef struct {
-  bool
-      stablehlo; /* codes ISPP and ESPP (the default spine) in place of PYP, actual_shape printed */
-  hilo_str stem; /* file name of the program without `.py`; constant files of a program that is not
-                    named `penguin` (or empty) carry it in front */
+  bool stablehlo; /* codes ISPP and ESPP (the default spine) in place of PYP */
+  hilo_str stem;  /* file name of the program without `.py`; constant files of a program that is not
+                     named `penguin` (or empty) carry it in front */
   bool no_files; /* the text goes to a stream and there is no directory: dense constants are refused
                   */
   bool memcpy_disabled;        /* reshape and copy as NeuronTensorOp */

@@ -45,6 +45,18 @@ static groups groups_of(const hilo_module *m, hilo_inst i) {
   return g;
 }
 
+static int64_t mul(int64_t a, int64_t b) {
+  int64_t r;
+  return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
+}
+
+/* How many ids there are to name; 0: unknown. */
+static int64_t n_ids_of(const groups *g) {
+  return g->mode == PARTITIONS  ? g->n_partitions
+         : g->mode == FLATTENED ? mul(g->n_replicas, g->n_partitions)
+                                : g->n_replicas;
+}
+
 /* Into how many copies a list unfolds (one per replica or partition left alone), and how many ranks
  * one id is. */
 static void unfolding(const groups *g, int64_t *n_copies, int64_t *ranks_per_id) {
@@ -95,17 +107,6 @@ static void put_all(hilo_sb *sb, const groups *g, int64_t n_copies, int64_t rank
   hilo_sb_char(sb, ']');
 }
 
-/* One group of all replicas, or of all partitions, written out. */
-static groups everybody(hilo_printer *p, groups g) {
-  const int64_t n = g.mode == PARTITIONS ? g.n_partitions : g.n_replicas;
-  int64_t *ids = HILO_NEW_ARRAY(p->arena, int64_t, n + 1);
-  for (int64_t k = 0; k < n; k++) ids[k] = k;
-  ids[n] = n;
-  g.ids = (hilo_dims){ids, (uint32_t)n};
-  g.sizes = (hilo_dims){ids + n, 1};
-  return g;
-}
-
 static bool refuse(hilo_printer *p, hilo_inst i, const char *what) {
   HILO_REFUSE(p, GROUPS, i, "%s", what);
   return false;
@@ -124,23 +125,32 @@ static bool check(hilo_printer *p, hilo_inst i, const groups *g) {
     return refuse(p, i,
                   "its groups number replicas or partitions, and the module does not say how many "
                   "there are: give --num-partitions and --num-replicas");
-  const int64_t limit = g->mode == PARTITIONS  ? g->n_partitions
-                        : g->mode == FLATTENED ? INT64_MAX
-                                               : g->n_replicas;
+  const int64_t limit = n_ids_of(g);
   for (uint32_t k = 0; k < g->ids.n; k++)
-    if (g->ids.v[k] >= limit || (g->is_permute && g->ids.v[k] < 0)) {
+    if ((limit && g->ids.v[k] >= limit) || (g->is_permute && g->ids.v[k] < 0)) {
       HILO_REFUSE(p, GROUPS, i, "its groups name %s %lld, but there are %lld",
-                  g->mode == PARTITIONS ? "partition" : "replica", (long long)g->ids.v[k],
-                  (long long)limit);
+                  g->mode == PARTITIONS  ? "partition"
+                  : g->mode == FLATTENED ? "rank"
+                                         : "replica",
+                  (long long)g->ids.v[k], (long long)limit);
       return false;
     }
-  int64_t n_copies, ranks_per_id, n_ranks;
+  int64_t n_copies, ranks_per_id;
   unfolding(g, &n_copies, &ranks_per_id);
-  if (__builtin_mul_overflow(n_copies, ranks_per_id, &n_ranks) ||
-      __builtin_mul_overflow(n_ranks, (int64_t)g->ids.n + 1, &n_ranks) ||
-      n_ranks > MAX_PRINTED_RANKS)
+  const int64_t n_listed = g->is_permute || g->ids.n ? (int64_t)g->ids.n + 1 : limit;
+  if (mul(mul(n_copies, ranks_per_id), n_listed) > MAX_PRINTED_RANKS)
     return refuse(p, i, "its replica groups unfold into more than 4194304 ranks");
   return true;
+}
+
+/* One group of all replicas, or of all partitions, written out. */
+static void everybody(hilo_printer *p, groups *g) {
+  const int64_t n = n_ids_of(g);
+  int64_t *ids = HILO_NEW_ARRAY(p->arena, int64_t, n + 1);
+  for (int64_t k = 0; k < n; k++) ids[k] = k;
+  ids[n] = n;
+  g->ids = (hilo_dims){ids, (uint32_t)n};
+  g->sizes = (hilo_dims){ids + n, 1};
 }
 
 /* The ranks of an empty list, which is everybody: `[]` unless each partition or replica stays by
@@ -168,10 +178,7 @@ bool hilo_put_groups(hilo_printer *p, hilo_inst i) {
     HILO_PUT(p->out, "[]");
   } else {
     if (!check(p, i, &g)) return false;
-    if (!g.is_permute && g.ids.n == 0) {
-      g = everybody(p, g);
-      if (!check(p, i, &g)) return false;
-    }
+    if (!g.is_permute && g.ids.n == 0) everybody(p, &g);
     int64_t n_copies, ranks_per_id;
     unfolding(&g, &n_copies, &ranks_per_id);
     put_all(p->out, &g, n_copies, ranks_per_id);
@@ -184,9 +191,6 @@ bool hilo_put_groups(hilo_printer *p, hilo_inst i) {
 
 int64_t hilo_group_size(const hilo_printer *p, hilo_inst i) {
   const groups g = groups_of(p->m, i);
-  const int64_t n_ids = g.sizes.n              ? g.sizes.v[0]
-                        : g.mode == PARTITIONS ? g.n_partitions
-                        : g.mode == FLATTENED  ? g.n_replicas * g.n_partitions
-                                               : g.n_replicas;
-  return g.mode == REPLICAS_AND_PARTITIONS ? n_ids * g.n_partitions : n_ids;
+  const int64_t n_ids = g.sizes.n ? g.sizes.v[0] : n_ids_of(&g);
+  return g.mode == REPLICAS_AND_PARTITIONS ? mul(n_ids, g.n_partitions) : n_ids;
 }

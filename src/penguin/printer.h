@@ -55,11 +55,12 @@ typedef enum {
 
 /* Text that every tensor of one type has in common, and the shape of its value. */
 typedef struct {
-  hilo_str head;     /* `", shape=(4,8), parent=v0, id=` */
-  hilo_str view;     /* `, view=m0.TensorView(shape=(4,8), layout="NC", transpose=(0,1)), ` */
-  hilo_str dims;     /* `(4,8)` */
-  uint32_t n_leaves; /* of a tuple; 1 for an array */
-  bool is_flat;      /* an array, or a tuple of arrays and tokens only */
+  hilo_str head;           /* `", shape=(4,8), parent=v0, id=` */
+  hilo_str view;           /* `, view=m0.TensorView(shape=(4,8), layout="NC", transpose=(0,1)), ` */
+  hilo_str dims;           /* `(4,8)` */
+  uint32_t n_leaves;       /* of a tuple; 1 for an array */
+  bool is_flat;            /* an array, or a tuple of arrays and tokens only */
+  const uint32_t *offsets; /* of a tuple: the first leaf of each element, and the end */
   hilo_type_problem problem;
 } hilo_type_text;
 

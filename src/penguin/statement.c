@@ -103,7 +103,7 @@ static void put_attrs(hilo_printer *p, const hilo_result *r) {
   }
   if (is_empty(p, r->shape))
     put_empty_shape(p, &open, hilo_type_dims(&p->m->types, r->shape));
-  else if (neuron.actual_shape.ix && p->o->stablehlo)
+  else if (neuron.actual_shape.ix)
     put_attr(p, &open, "actual_shape", neuron.actual_shape);
   if (open) hilo_sb_char(p->out, '}');
 }

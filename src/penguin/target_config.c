@@ -34,49 +34,53 @@ static bool get_int(const json_t *value, int64_t *out) {
   return json_is_string(value) && hilo_str_parse_i64(hilo_str_of(json_string_value(value)), out);
 }
 
-static bool get_string(hilo_arena *arena, const json_t *value, hilo_str *out) {
+/* `room` has as many bytes as the whole text, which no string of it is longer than. */
+static bool get_string(const json_t *value, char *room, hilo_str *out) {
   if (!json_is_string(value)) return false;
-  *out = hilo_str_copy(arena, (hilo_str){json_string_value(value), json_string_length(value)});
+  *out = (hilo_str){room, json_string_length(value)};
+  memcpy(room, json_string_value(value), out->n);
   return true;
 }
 
+/* The arena may unwind, so it is asked before there is an object to give back. */
 bool hilo_config_quantize(hilo_arena *arena, hilo_str config, hilo_quantize_config *out) {
   *out = (hilo_quantize_config){.scale_method = HILO_STR("EMAX"), .block_size = 32};
   if (!hilo_str_trim(config).n) return true;
+  char *const room = HILO_NEW_ARRAY(arena, char, 2 * config.n);
   json_t *object = read_object(config);
   if (!object) return false;
   const json_t *dtype = json_object_get(object, "dtype"), *dim = json_object_get(object, "dim"),
                *block = json_object_get(object, "block_size"),
                *method = json_object_get(object, "scale_method");
-  const bool ok = (!dtype || get_string(arena, dtype, &out->dtype)) &&
+  const bool ok = (!dtype || get_string(dtype, room, &out->dtype)) &&
                   (!dim || get_int(dim, &out->dim)) &&
                   (!block || get_int(block, &out->block_size)) &&
-                  (!method || get_string(arena, method, &out->scale_method));
+                  (!method || get_string(method, room + config.n, &out->scale_method));
   json_decref(object);
   return ok;
 }
 
-static bool get_dims(hilo_arena *arena, const json_t *object, const char *key, hilo_dims *out) {
+static bool get_dims(const json_t *object, const char *key, int64_t *room, hilo_dims *out) {
   const json_t *list = json_object_get(object, key);
   *out = HILO_DIMS_NONE;
   if (!list) return true;
   if (!json_is_array(list) || json_array_size(list) > HILO_MAX_RANK) return false;
-  int64_t *v = HILO_NEW_ARRAY(arena, int64_t, json_array_size(list) + 1);
   for (size_t k = 0; k < json_array_size(list); k++)
-    if (!get_int(json_array_get(list, k), &v[k])) return false;
-  *out = (hilo_dims){v, (uint32_t)json_array_size(list)};
+    if (!get_int(json_array_get(list, k), &room[k])) return false;
+  *out = (hilo_dims){room, (uint32_t)json_array_size(list)};
   return true;
 }
 
 bool hilo_config_scaled_dot(hilo_arena *arena, hilo_str config, hilo_scaled_dot_config *out) {
+  int64_t(*const room)[HILO_MAX_RANK] = hilo_arena_alloc(arena, 4 * sizeof(*room), 8);
   json_t *object = read_object(config);
   if (!object) return false;
   const json_t *inner = json_object_get(object, "scaled_dot_backend_config");
   const bool ok = json_is_object(inner) &&
-                  get_dims(arena, inner, "lhs_batch_dimensions", &out->lhs_batch) &&
-                  get_dims(arena, inner, "lhs_contracting_dimensions", &out->lhs_contracting) &&
-                  get_dims(arena, inner, "rhs_batch_dimensions", &out->rhs_batch) &&
-                  get_dims(arena, inner, "rhs_contracting_dimensions", &out->rhs_contracting);
+                  get_dims(inner, "lhs_batch_dimensions", room[0], &out->lhs_batch) &&
+                  get_dims(inner, "lhs_contracting_dimensions", room[1], &out->lhs_contracting) &&
+                  get_dims(inner, "rhs_batch_dimensions", room[2], &out->rhs_batch) &&
+                  get_dims(inner, "rhs_contracting_dimensions", room[3], &out->rhs_contracting);
   json_decref(object);
   return ok;
 }

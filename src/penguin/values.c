@@ -62,14 +62,18 @@ static void make_array_text(hilo_printer *p, hilo_type type, hilo_type_text *tex
  */
 static void make_tuple_text(hilo_printer *p, hilo_type type, hilo_type_text *text) {
   const uint32_t n = hilo_type_n_elements_of_tuple(&p->m->types, type);
+  uint32_t *offsets = HILO_NEW_ARRAY(p->arena, uint32_t, n + 1);
   text->is_flat = true;
   for (uint32_t k = 0; k < n; k++) {
     const hilo_type element = hilo_type_element(&p->m->types, type, k);
     const hilo_type_text *of_element = hilo_printer_type(p, element);
+    offsets[k] = text->n_leaves;
     text->n_leaves += of_element->n_leaves;
     if (text->problem < of_element->problem) text->problem = of_element->problem;
     if (hilo_type_is_tuple(&p->m->types, element)) text->is_flat = false;
   }
+  offsets[n] = text->n_leaves;
+  text->offsets = offsets;
 }
 
 const hilo_type_text *hilo_printer_type(hilo_printer *p, hilo_type type) {
@@ -87,26 +91,27 @@ const hilo_type_text *hilo_printer_type(hilo_printer *p, hilo_type type) {
 }
 
 uint32_t hilo_leaf_offset(hilo_printer *p, hilo_type tuple, uint32_t k) {
-  if (hilo_printer_type(p, tuple)->is_flat) return k;
-  uint32_t offset = 0;
-  for (uint32_t j = 0; j < k; j++)
-    offset += hilo_printer_type(p, hilo_type_element(&p->m->types, tuple, j))->n_leaves;
-  return offset;
+  return hilo_printer_type(p, tuple)->offsets[k];
 }
 
 /* The element that holds a leaf; *leaf becomes the number within it. */
 static uint32_t element_of_leaf(hilo_printer *p, hilo_type tuple, uint32_t *leaf) {
-  uint32_t k = 0;
-  if (hilo_printer_type(p, tuple)->is_flat) {
-    k = *leaf;
+  const hilo_type_text *text = hilo_printer_type(p, tuple);
+  uint32_t low = 0, high = hilo_type_n_elements_of_tuple(&p->m->types, tuple);
+  if (text->is_flat) {
+    low = *leaf;
     *leaf = 0;
-    return k;
+    return low;
   }
-  for (;; k++) {
-    const uint32_t n = hilo_printer_type(p, hilo_type_element(&p->m->types, tuple, k))->n_leaves;
-    if (*leaf < n) return k;
-    *leaf -= n;
+  while (high - low > 1) { /* the last element that starts at or before the leaf */
+    const uint32_t mid = low + (high - low) / 2;
+    if (text->offsets[mid] <= *leaf)
+      low = mid;
+    else
+      high = mid;
   }
+  *leaf -= text->offsets[low];
+  return low;
 }
 
 hilo_type hilo_leaf_type(hilo_printer *p, hilo_type type, uint32_t leaf) {

@@ -66,6 +66,35 @@ bool hilo_erase(hilo_module *m, hilo_inst i) {
   return true;
 }
 
+/* Note `c` in `todo` if it is to go and not noted yet. */
+static bool note_uncalled(hilo_module *m, hilo_comp c) {
+  hilo_comp_row *row = &m->comp.v[hilo_comp_ix(m, c)];
+  const uint32_t out = HILO_COMP_DEAD | HILO_COMP_UNCALLED;
+  if (row->flags & out || row->n_callers || hilo_comp_eq(c, m->entry)) return false;
+  row->flags |= HILO_COMP_UNCALLED;
+  return true;
+}
+
+void hilo_erase_uncalled(hilo_module *m, const hilo_comp *comps, uint32_t n, hilo_arena *scratch) {
+  hilo_vec(hilo_comp) todo = {0}, called = {0};
+  for (uint32_t k = 0; k < n; k++)
+    if (note_uncalled(m, comps[k])) HILO_PUSH(scratch, &todo, comps[k]);
+  while (todo.n) {
+    const hilo_comp c = HILO_POP(&todo);
+    /* The callees, noted before the references go; one may be called several times from here. */
+    called.n = 0;
+    HILO_FOR_EACH_INST(m, c, i) {
+      for (uint32_t k = 0; k < hilo_inst_n_called(m, i); k++)
+        HILO_PUSH(scratch, &called, hilo_inst_called(m, i, k));
+    }
+    hilo_comp_erase(m, c);
+    for (uint32_t k = 0; k < called.n; k++)
+      if (note_uncalled(m, called.v[k])) HILO_PUSH(scratch, &todo, called.v[k]);
+  }
+  HILO_VEC_FREE(scratch, &todo);
+  HILO_VEC_FREE(scratch, &called);
+}
+
 static bool has_own_effect(const hilo_module *m, hilo_inst i) {
   if (hilo_inst_has(m, i, HILO_TRAIT_SIDE_EFFECT)) return true;
   if (!hilo_inst_is(m, i, HILO_OP_CUSTOM_CALL)) return false;

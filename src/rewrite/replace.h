@@ -29,6 +29,10 @@ bool hilo_erase(hilo_module *m, hilo_inst i);
 void hilo_relay_preds(hilo_module *m, hilo_inst i, hilo_inst to);
 void hilo_relay_succs(hilo_module *m, hilo_inst i, hilo_inst to);
 
+/* Of these computations, erase those that nothing calls (and that are not the entry), and then what
+ * only they called. A computation may be listed several times, or be dead. */
+void hilo_erase_uncalled(hilo_module *m, const hilo_comp *comps, uint32_t n, hilo_arena *scratch);
+
 /* May the instruction go when nothing uses its value? Not a parameter, and neither it nor (for
  * those that call) what it calls has effects. `effects` comes from hilo_effects_make and is indexed
  * by computation. */

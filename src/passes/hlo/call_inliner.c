@@ -7,8 +7,7 @@
 #include "base/vec.h"
 #include "passes/hlo/inline_call.h"
 #include "passes/passes.h"
-
-enum { HILO_MAX_INLINED = 20000000 };
+#include "rewrite/replace.h"
 
 static bool is_inlinable(const hilo_module *m, hilo_inst i) {
   return hilo_inst_is(m, i, HILO_OP_CALL);
@@ -50,10 +49,10 @@ HILO_DECLARE_PASS(call_inliner) {
       hilo_inline_call(m, i, ctx->scratch);
       ctx->n_rewritten++;
       *changed = true;
-      if (!hilo_comp_get(m, body)->n_callers) HILO_PUSH(ctx->scratch, &emptied, body);
+      HILO_PUSH(ctx->scratch, &emptied, body);
     }
   }
-  for (uint32_t k = 0; k < emptied.n; k++) hilo_comp_erase(m, emptied.v[k]);
+  hilo_erase_uncalled(m, emptied.v, emptied.n, ctx->scratch);
   HILO_VEC_FREE(ctx->scratch, &emptied);
   return HILO_OK;
 }

@@ -26,32 +26,15 @@ static bool sweep(sweeper *s, hilo_comp c) {
   return changed;
 }
 
-/* Computations without callers go, and then those that only they called. */
 static bool drop_uncalled(hilo_module *m, hilo_arena *scratch) {
-  hilo_vec(hilo_comp) todo = {0};
+  hilo_vec(hilo_comp) uncalled = {0};
   HILO_FOR_EACH_COMP(m, c) {
-    if (!hilo_comp_get(m, c)->n_callers && !hilo_comp_eq(c, m->entry)) HILO_PUSH(scratch, &todo, c);
+    if (!hilo_comp_get(m, c)->n_callers && !hilo_comp_eq(c, m->entry))
+      HILO_PUSH(scratch, &uncalled, c);
   }
-  const bool changed = todo.n != 0;
-  while (todo.n) {
-    const hilo_comp c = HILO_POP(&todo);
-    /* The callees, noted before the references go; one may be called several times from here. */
-    const uint32_t first = todo.n;
-    HILO_FOR_EACH_INST(m, c, i) {
-      for (uint32_t k = 0; k < hilo_inst_n_called(m, i); k++)
-        HILO_PUSH(scratch, &todo, hilo_inst_called(m, i, k));
-    }
-    hilo_comp_erase(m, c);
-    uint32_t n = first;
-    for (uint32_t k = first; k < todo.n; k++) {
-      hilo_comp_row *row = &m->comp.v[hilo_comp_ix(m, todo.v[k])];
-      if (row->n_callers || row->flags & HILO_COMP_UNCALLED) continue;
-      row->flags |= HILO_COMP_UNCALLED;
-      todo.v[n++] = todo.v[k];
-    }
-    todo.n = n;
-  }
-  HILO_VEC_FREE(scratch, &todo);
+  hilo_erase_uncalled(m, uncalled.v, uncalled.n, scratch);
+  const bool changed = uncalled.n != 0;
+  HILO_VEC_FREE(scratch, &uncalled);
   return changed;
 }
 

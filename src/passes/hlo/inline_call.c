@@ -80,7 +80,7 @@ static void relay(hilo_module *m, hilo_inst first, hilo_inst call) {
     m->inst.flags[hilo_ix(m, i)] &= (uint16_t)~HILO_INST_MARKED;
 }
 
-hilo_inst hilo_inline_body(hilo_module *m, hilo_inst call, uint32_t k, const hilo_inst *args,
+hilo_inst hilo_insert_body(hilo_module *m, hilo_inst call, uint32_t k, const hilo_inst *args,
                            hilo_arena *scratch) {
   const hilo_comp body = hilo_inst_called(m, call, k);
   const hilo_inst before = hilo_inst_prev(m, call);
@@ -99,9 +99,17 @@ hilo_inst hilo_inline_body(hilo_module *m, hilo_inst call, uint32_t k, const hil
   }
   const hilo_inst first =
       before.ix ? hilo_inst_next(m, before) : hilo_comp_first(m, hilo_inst_comp(m, call));
-  if (hilo_inst_eq(first, call)) /* nothing was inlined: the edges are joined, or the call stays */
+  if (!hilo_inst_eq(first, call) && hilo_control_has(m, call)) relay(m, first, call);
+  return root;
+}
+
+hilo_inst hilo_inline_body(hilo_module *m, hilo_inst call, uint32_t k, const hilo_inst *args,
+                           hilo_arena *scratch) {
+  const hilo_inst before = hilo_inst_prev(m, call);
+  const hilo_inst root = hilo_insert_body(m, call, k, args, scratch);
+  if (hilo_inst_eq(hilo_inst_prev(m, call), before))
+    /* nothing was inlined: the edges are joined, or the call stays */
     return hilo_replace_with_existing(m, call, root) ? root : call;
-  if (hilo_control_has(m, call)) relay(m, first, call);
   hilo_inst_replace_uses(m, call, root);
   hilo_control_remove_all(m, call);
   hilo_inst_erase(m, call);

@@ -4,6 +4,14 @@
 
 #include "ir/module.h"
 
+/* No pass grows a module beyond this many instructions by inlining. */
+enum { HILO_MAX_INLINED = 20000000 };
+
+/* Put the body of the k-th called computation before `call`, its parameters bound to `args`; `call`
+ * stays as it is, and what was put in takes over its control edges. Returns the body's root. For
+ * several bodies in the place of one instruction. */
+hilo_inst hilo_insert_body(hilo_module *m, hilo_inst call, uint32_t k, const hilo_inst *args,
+                           hilo_arena *scratch);
 /* Replace `call` by the body of its k-th called computation, whose parameters are bound to `args`;
  * `call` goes, its uses read the body's root. The body is moved if `call` is its only caller (the
  * computation is left with its parameters only, to be erased by the caller of this), else cloned.

@@ -101,7 +101,7 @@ void hilo_emit_collective(hilo_printer *p, hilo_inst i) {
   hilo_put_key(p, "replica_groups");
   if (!hilo_put_groups(p, i)) return;
   const hilo_type first = hilo_leaf_type(p, hilo_inst_type(p->m, i), 0);
-  hilo_put_dtype(p, "dtype", (uint16_t)hilo_type_etype(&p->m->types, first));
+  hilo_put_dtype(p, "dtype", hilo_type_etype(&p->m->types, first));
   put_optional(p, i);
   hilo_put_flag(p, "has_token", has_token(p->m, i));
   hilo_put_int(p, "stream_id", stream);

@@ -53,7 +53,7 @@ static hilo_str npy_head(hilo_printer *p, hilo_etype etype, hilo_str shape) {
 }
 
 /* `v1 = m0.Tensor(` up to and with the view; the variable. */
-static uint32_t put_head(hilo_printer *p, hilo_type shape, uint16_t dtype, uint32_t number) {
+static uint32_t put_head(hilo_printer *p, hilo_type shape, unsigned dtype, uint32_t number) {
   const hilo_type_text *text = hilo_printer_type(p, shape);
   HILO_PUT(p->out, "name=\"constant.");
   hilo_sb_u64(p->out, number);
@@ -98,7 +98,7 @@ uint32_t hilo_step_splat(hilo_printer *p, hilo_step s, hilo_etype etype, uint64_
     hilo_sb_char(out, ')');
   }
   HILO_PUT(out, ", ");
-  const uint32_t var = put_head(p, s.shape, (uint16_t)etype, number);
+  const uint32_t var = put_head(p, s.shape, etype, number);
   HILO_PUT(out, ")\n");
   return var;
 }
@@ -125,7 +125,7 @@ static void emit_dense(hilo_printer *p, hilo_inst i, const hilo_literal_row *lit
   put_file_name(p, &name, number);
   hilo_put_var(p->out, p->next_var);
   HILO_PUT(p->out, " = m0.Tensor(");
-  const uint32_t var = put_head(p, type, (uint16_t)etype, number);
+  const uint32_t var = put_head(p, type, etype, number);
   HILO_PUT(p->out, "value=weight_load(\"");
   hilo_sb_str(p->out, hilo_sb_view(&name));
   HILO_PUT(p->out, "\"), )\n");

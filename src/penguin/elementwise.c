@@ -102,7 +102,7 @@ void hilo_emit_compare(hilo_printer *p, hilo_inst i) {
 void hilo_emit_convert(hilo_printer *p, hilo_inst i) {
   hilo_open(p, HILO_CTOR_TENSOR_OP, i);
   hilo_put_tag(p, "convert");
-  hilo_put_dtype(p, "dtype", (uint16_t)hilo_inst_etype(p->m, i));
+  hilo_put_dtype(p, "dtype", hilo_inst_etype(p->m, i));
   hilo_close(p);
 }
 
@@ -117,7 +117,7 @@ void hilo_emit_reduce_precision(hilo_printer *p, hilo_inst i) {
 
 void hilo_emit_bitcast_convert(hilo_printer *p, hilo_inst i) {
   hilo_open(p, HILO_CTOR_BITCAST, i);
-  hilo_put_dtype(p, "dtype", (uint16_t)hilo_inst_etype(p->m, i));
+  hilo_put_dtype(p, "dtype", hilo_inst_etype(p->m, i));
   hilo_close(p);
 }
 
@@ -127,6 +127,6 @@ void hilo_emit_iota(hilo_printer *p, hilo_inst i) {
   hilo_put_tag(p, "iota");
   hilo_put_int(p, "iota_dim", hilo_inst_index(p->m, i));
   hilo_put_shape(p, "shape", hilo_inst_type(p->m, i));
-  hilo_put_dtype(p, "dtype", (uint16_t)hilo_inst_etype(p->m, i));
+  hilo_put_dtype(p, "dtype", hilo_inst_etype(p->m, i));
   hilo_close(p);
 }

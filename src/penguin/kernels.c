@@ -207,6 +207,6 @@ void hilo_print_scaled_dot(hilo_printer *p, hilo_inst i, hilo_str target) {
   hilo_open(p, HILO_CTOR_TENSOR_OP, i);
   hilo_put_tag(p, "scaled_dot");
   hilo_put_contraction(p, c.lhs_batch, c.lhs_contracting, c.rhs_batch, c.rhs_contracting);
-  hilo_put_quoted(p, "element_dtype", hilo_str_of(hilo_dtype_name((uint16_t)etype)), '\'');
+  hilo_put_quoted(p, "element_dtype", hilo_str_of(hilo_dtype_name(etype)), '\'');
   hilo_close(p);
 }

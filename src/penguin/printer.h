@@ -145,7 +145,8 @@ static inline uint32_t hilo_n_leaves(hilo_printer *p, hilo_inst i) {
 }
 
 /* `bfloat16`, `int8`; NULL if an element type has no Penguin spelling. Tokens are `uint8`. */
-const char *hilo_dtype_name(uint16_t dtype);
+const char *hilo_dtype_name(unsigned dtype);
+void hilo_make_dtype_texts(hilo_printer *p); /* after the import of `support` */
 
 /* ---- values ---- */
 /* The variables of the leaves of a value; valid until the next binding. */
@@ -176,7 +177,7 @@ void hilo_gather_results(hilo_printer *p, hilo_inst i);
 /* ---- names ---- */
 /* Note an explicit name; returns it, with `.<k>` if it was taken. */
 hilo_str hilo_claim_name(hilo_printer *p, hilo_str name);
-const char *hilo_mnemonic(uint16_t mnemonic);
+const char *hilo_mnemonic(unsigned mnemonic);
 
 /* ---- statements ---- */
 void hilo_need_import(hilo_printer *p, hilo_import import);
@@ -203,7 +204,7 @@ void hilo_put_list(hilo_printer *p, const char *key, hilo_dims dims);
 void hilo_put_tuple_or(hilo_printer *p, const char *key, hilo_dims dims, uint32_t n,
                        int64_t otherwise);
 void hilo_put_shape(hilo_printer *p, const char *key, hilo_type type);
-void hilo_put_dtype(hilo_printer *p, const char *key, uint16_t dtype);
+void hilo_put_dtype(hilo_printer *p, const char *key, unsigned dtype);
 void hilo_put_quoted(hilo_printer *p, const char *key, hilo_str s, char quote);
 void hilo_put_var(hilo_sb *out, uint32_t var);                         /* `v12` */
 void hilo_put_vars(hilo_printer *p, const uint32_t *vars, uint32_t n); /* `[v1, v2]` */

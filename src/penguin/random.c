@@ -8,7 +8,7 @@ void hilo_emit_rng(hilo_printer *p, hilo_inst i) {
   HILO_PUT(p->out, ", rng_distribution=");
   distribution == 2 ? HILO_PUT(p->out, "'NORMAL'") : HILO_PUT(p->out, "'UNIFORM'");
   hilo_put_shape(p, "shape", hilo_inst_type(p->m, i));
-  hilo_put_dtype(p, "dtype", (uint16_t)hilo_inst_etype(p->m, i));
+  hilo_put_dtype(p, "dtype", hilo_inst_etype(p->m, i));
   hilo_close(p);
 }
 
@@ -30,7 +30,7 @@ void hilo_emit_rng_bit_generator(hilo_printer *p, hilo_inst i) {
   hilo_put_key(p, "rng_algorithm");
   hilo_sb_cat(p->out, names[algorithm]);
   hilo_put_shape(p, "shape", bits);
-  hilo_put_dtype(p, "dtype", (uint16_t)hilo_type_etype(&p->m->types, bits));
+  hilo_put_dtype(p, "dtype", hilo_type_etype(&p->m->types, bits));
   hilo_close(p);
 }
 

@@ -193,9 +193,8 @@ void hilo_put_top_k(hilo_printer *p, hilo_inst i, int64_t k) {
   hilo_put_flag(p, "is_barrier", false);
   HILO_PUT(p->out, ", ret_type='both'");
   hilo_put_shape(p, "src_shape", source);
-  hilo_put_dtype(p, "dtype", (uint16_t)hilo_type_etype(&p->m->types, hilo_leaf_type(p, result, 0)));
-  hilo_put_dtype(p, "indices_dtype",
-                 (uint16_t)hilo_type_etype(&p->m->types, hilo_leaf_type(p, result, 1)));
+  hilo_put_dtype(p, "dtype", hilo_type_etype(&p->m->types, hilo_leaf_type(p, result, 0)));
+  hilo_put_dtype(p, "indices_dtype", hilo_type_etype(&p->m->types, hilo_leaf_type(p, result, 1)));
   hilo_close(p);
 }
 

@@ -290,7 +290,7 @@ void hilo_put_shape(hilo_printer *p, const char *key, hilo_type type) {
   hilo_sb_str(p->out, dims);
 }
 
-void hilo_put_dtype(hilo_printer *p, const char *key, uint16_t dtype) {
+void hilo_put_dtype(hilo_printer *p, const char *key, unsigned dtype) {
   hilo_put_key(p, key);
   hilo_sb_str(p->out, p->dtype[dtype]);
 }

@@ -55,14 +55,14 @@ uint32_t hilo_step_convert(hilo_printer *p, hilo_step s, hilo_etype to, uint32_t
   hilo_result r = result_of(p, s, HILO_OP_CONVERT, to);
   hilo_open_with(p, HILO_CTOR_TENSOR_OP, s.at, &x, 1, &r, 1);
   hilo_put_tag(p, "convert");
-  hilo_put_dtype(p, "dtype", (uint16_t)to);
+  hilo_put_dtype(p, "dtype", to);
   return finish(p, s, r.var);
 }
 
 uint32_t hilo_step_bitcast(hilo_printer *p, hilo_step s, hilo_etype to, uint32_t x) {
   hilo_result r = result_of(p, s, HILO_OP_BITCAST_CONVERT, to);
   hilo_open_with(p, HILO_CTOR_BITCAST, s.at, &x, 1, &r, 1);
-  hilo_put_dtype(p, "dtype", (uint16_t)to);
+  hilo_put_dtype(p, "dtype", to);
   return finish(p, s, r.var);
 }
 

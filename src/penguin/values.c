@@ -5,6 +5,57 @@
  * type. */
 #include "penguin/printer.h"
 
+/* ---- element types ---- */
+
+static const char *const dtype_names[HILO_DTYPE_COUNT] = {
+    [HILO_PRED] = "bool",
+    [HILO_S8] = "int8",
+    [HILO_S16] = "int16",
+    [HILO_S32] = "int32",
+    [HILO_S64] = "int64",
+    [HILO_U8] = "uint8",
+    [HILO_U16] = "uint16",
+    [HILO_U32] = "uint32",
+    [HILO_U64] = "uint64",
+    [HILO_TOKEN] = "uint8",
+    [HILO_F16] = "float16",
+    [HILO_F32] = "float32",
+    [HILO_BF16] = "bfloat16",
+    [HILO_F8E3M4] = "float8_e3m4",
+    [HILO_F8E4M3] = "float8_e4m3",
+    [HILO_F8E5M2] = "float8_e5m2",
+    [HILO_F8E4M3FN] = "float8_e4m3fn",
+    [HILO_F8E5M2FNUZ] = "float8_e5m2fnuz",
+    [HILO_F8E4M3FNUZ] = "float8_e4m3fnuz",
+    [HILO_F8E4M3B11FNUZ] = "float8_e4m3b11fnuz",
+    [HILO_F8E8M0FNU] = "float8_e8m0fnu",
+    [HILO_DTYPE_F8E5M2_X4] = "float8_e5m2_x4",
+    [HILO_DTYPE_F8E4M3FN_X4] = "float8_e4m3fn_x4",
+};
+
+const char *hilo_dtype_name(unsigned dtype) { return dtype_names[dtype]; }
+
+/* numpy's own names are strings; the others are attributes of `dtype` of the support module. */
+void hilo_make_dtype_texts(hilo_printer *p) {
+  for (int t = 0; t < HILO_DTYPE_COUNT; t++) {
+    if (!dtype_names[t]) continue;
+    const bool of_support = t == HILO_BF16 || strncmp(dtype_names[t], "float8", 6) == 0;
+    hilo_sb sb = hilo_sb_make(p->arena);
+    if (of_support) {
+      hilo_sb_char(&sb, 'm');
+      hilo_sb_u64(&sb, p->alias[HILO_IMPORT_SUPPORT]);
+      HILO_PUT(&sb, ".dtype.");
+      hilo_sb_cat(&sb, dtype_names[t]);
+    } else {
+      hilo_sb_char(&sb, '"');
+      hilo_sb_cat(&sb, dtype_names[t]);
+      hilo_sb_char(&sb, '"');
+    }
+    p->dtype[t] = hilo_str_copy(p->arena, hilo_sb_view(&sb));
+    hilo_sb_free(&sb);
+  }
+}
+
 /* ---- types ---- */
 
 static hilo_str keep(hilo_printer *p, hilo_sb *sb) {
@@ -238,7 +289,7 @@ void hilo_gather_results(hilo_printer *p, hilo_inst i) {
 
 /* ---- names ---- */
 
-const char *hilo_mnemonic(uint16_t mnemonic) {
+const char *hilo_mnemonic(unsigned mnemonic) {
   return mnemonic == HILO_MNEMONIC_DOT ? "dot" : hilo_op_get((hilo_op)mnemonic)->mlir;
 }
 

@@ -666,6 +666,32 @@ static void debug_files_group_by_op_name(void **state) {
              "\"file\":\"a.py\",\"line\":3}\n{\"id\":5,");
 }
 
+/* ---- memory ---- */
+
+static void memory_may_run_out_anywhere(void **state) {
+  hilo_module *m = *state;
+  fusion(m, "Elementwise", 4);
+  const hilo_penguin_options o = {.framework_dbg = true, .hlo_dbg = true, .metrics = true};
+  uint64_t volatile n = 0;
+  for (bool volatile done = false; !done; n++) {
+    test_allocator allocator;
+    test_allocator_init(&allocator, n);
+    jmp_buf oom;
+    hilo_arena small;
+    hilo_arena_init(&small, &allocator.allocator, &oom);
+    if (setjmp(oom) == 0) {
+      hilo_diags diags = hilo_diags_make(&small);
+      hilo_sb text = hilo_sb_make(&small);
+      hilo_penguin_files files;
+      assert_int_equal(hilo_penguin_emit(m, &o, &diags, &text, &files), HILO_OK);
+      done = true;
+    }
+    hilo_arena_deinit(&small);
+    assert_int_equal(allocator.n_live, 0);
+  }
+  assert_true(n > 5);
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -687,6 +713,7 @@ int main(void) {
       TEST(regions_of_more_than_one_operation_are_refused),
       TEST(dense_constants_need_a_file),
       TEST(debug_files_group_by_op_name),
+      TEST(memory_may_run_out_anywhere),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

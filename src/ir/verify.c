@@ -42,7 +42,8 @@
  * 20. Manual regions (SPMDFullToShardShape … SPMDShardToFullShape) do not nest.
  *
  * The rest (verify_alias.c, verify_bounds.c)
- * 21. Aliases of calls name operands and results that exist and have one type.
+ * 21. Aliases of calls name operands and results that exist and have one type; constrained layouts
+ *     are given for every operand, with its type; the root of a fused computation has no users.
  * 22. Aliases and donors of the module name parameters and results that exist, each once, of one
  *     size (of one type where aliasing is a must). The entry layout has the types of the entry.
  * 23. A gather or scatter that an iota indexes stays within its operand.
@@ -179,7 +180,7 @@ static void verify_special(hilo_verifier *v, hilo_inst i, hilo_op op) {
   case HILO_OP_SCATTER: hilo_verify_iota_indices(v, i); break;
   case HILO_OP_CALL:
   case HILO_OP_CUSTOM_CALL:
-  case HILO_OP_FUSION: hilo_verify_operand_aliasing(v, i); break;
+  case HILO_OP_FUSION: hilo_verify_call(v, i); break;
   default: break;
   }
   const unsigned traits = hilo_op_table[op].traits;
@@ -204,6 +205,8 @@ static void verify_inst(hilo_verifier *v, hilo_inst i) {
     const hilo_extra_attrs extra = hilo_inst_extra(m, i);
     if (extra.sharding.ix) hilo_verify_sharding(v, i, extra.sharding);
     if (extra.channel_id) hilo_verify_channel(v, i, &extra);
+    if (extra.replicated_at_leaves.n)
+      hilo_verify_replicated_leaves(v, i, extra.replicated_at_leaves);
   }
   verify_special(v, i, op);
 }

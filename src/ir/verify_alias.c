@@ -65,9 +65,41 @@ static void check_pair(hilo_verifier *v, hilo_inst i, hilo_dims output, int64_t 
         type_text(v, part));
 }
 
-void hilo_verify_operand_aliasing(hilo_verifier *v, hilo_inst i) {
-  if (!hilo_inst_attr(v->m, i).ix) return;
-  const hilo_dims list = aliasing_of(v->m, i);
+/* Constrained layouts are given as types, one for each operand. */
+static void check_operand_types(hilo_verifier *v, hilo_inst i) {
+  const hilo_module *m = v->m;
+  const hilo_custom_call_attrs a = hilo_attrs(m, i, custom_call);
+  const uint32_t n = hilo_inst_n_operands(m, i);
+  if (!a.constrain_layout || hilo_str_is(hilo_string_of(m, a.target), "LayoutConstraint")) return;
+  if (a.operand_types.n != n) {
+    hilo_verify_error(
+        v, HILO_DIAG_EMOD917, i,
+        "operand_layout_constraints has %u types, expected one for each of %u operands",
+        a.operand_types.n, n);
+    return;
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    const hilo_type t = {(uint32_t)a.operand_types.v[k]};
+    const hilo_type operand = hilo_inst_type(m, hilo_inst_operand(m, i, k));
+    if (hilo_verify_type(v, i, t) && !hilo_infer_same_types(&v->infer, t, operand))
+      hilo_verify_error(v, HILO_DIAG_EMOD918, i,
+                        "operand_layout_constraints gives operand %u as %s, but it is %s", k,
+                        type_text(v, t), type_text(v, operand));
+  }
+}
+
+void hilo_verify_call(hilo_verifier *v, hilo_inst i) {
+  const hilo_module *m = v->m;
+  if (hilo_inst_is(m, i, HILO_OP_FUSION)) {
+    const hilo_inst root = hilo_comp_root(m, hilo_inst_called(m, i, 0));
+    if (hilo_inst_has_uses(m, root))
+      hilo_verify_error(v, HILO_DIAG_EMOD914, i,
+                        "the root `%s` of the fused computation has users, expected none",
+                        hilo_verify_name(v, root));
+  }
+  if (!hilo_inst_attr(m, i).ix) return;
+  if (hilo_inst_is(m, i, HILO_OP_CUSTOM_CALL)) check_operand_types(v, i);
+  const hilo_dims list = aliasing_of(m, i);
   for (uint32_t at = 0; at < list.n;) {
     hilo_dims output, index;
     int64_t operand = -1;

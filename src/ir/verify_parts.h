@@ -44,10 +44,13 @@ void hilo_verify_report_channels(hilo_verifier *v);
 void hilo_verify_chain(hilo_verifier *v, hilo_inst i);
 /* ---- verify_sharding.c */
 void hilo_verify_sharding(hilo_verifier *v, hilo_inst i, hilo_record sharding);
+/* parameter_replicated_at_leaf_buffers. */
+void hilo_verify_replicated_leaves(hilo_verifier *v, hilo_inst i, hilo_dims leaves);
 /* Regions between SPMDFullToShardShape and SPMDShardToFullShape do not nest. */
 void hilo_verify_manual_regions(hilo_verifier *v, hilo_comp c);
 /* ---- verify_alias.c */
-void hilo_verify_operand_aliasing(hilo_verifier *v, hilo_inst i);
+/* Aliases and operand types of a call, custom call or fusion. */
+void hilo_verify_call(hilo_verifier *v, hilo_inst i);
 void hilo_verify_header(hilo_verifier *v);
 /* ---- verify_bounds.c: gather and scatter whose indices count up past the operand. */
 void hilo_verify_iota_indices(hilo_verifier *v, hilo_inst i);

@@ -140,6 +140,15 @@ void hilo_verify_sharding(hilo_verifier *v, hilo_inst i, hilo_record sharding) {
     (void)check_plain(v, i, &s, t);
 }
 
+void hilo_verify_replicated_leaves(hilo_verifier *v, hilo_inst i, hilo_dims leaves) {
+  const hilo_type t = hilo_inst_type(v->m, i);
+  const uint32_t n = hilo_verify_count_leaves(v, t);
+  if (leaves.n != n)
+    hilo_verify_error(v, HILO_DIAG_EMOD921, i,
+                      "parameter_replicated_at_leaf_buffers has %u entries, but %s has %u leaves",
+                      leaves.n, type_text(v, t), n);
+}
+
 /* ---- manual regions ---- */
 
 static bool is_call_of(const hilo_module *m, uint32_t ix, const char *target) {

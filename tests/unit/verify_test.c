@@ -609,6 +609,65 @@ static void operand_aliases(void **state) {
   }
 }
 
+static void operand_types(void **state) {
+  (void)state;
+  hilo_inst i[4];
+  make_small(i);
+  const hilo_type four = type_of(m, "f32[4]"), five = type_of(m, "f32[5]");
+  const struct {
+    hilo_dims types;
+    hilo_diag_code code;
+    const char *said;
+  } cases[] = {
+      {HILO_DIMS_OF(four.ix), HILO_DIAG_EMOD918, NULL},
+      {HILO_DIMS_OF(five.ix), HILO_DIAG_EMOD918, "gives operand 0 as f32[5], but it is f32[4]"},
+      {HILO_DIMS_OF(four.ix, four.ix), HILO_DIAG_EMOD917,
+       "has 2 types, expected one for each of 1"},
+  };
+  for (uint32_t k = 0; k < HILO_COUNT(cases); k++) {
+    const hilo_custom_call_attrs a = {.target = hilo_module_string(m, HILO_STR("k")),
+                                      .constrain_layout = true,
+                                      .operand_types = cases[k].types};
+    const uint32_t attr = hilo_custom_call_put(&m->records, &a).ix;
+    const hilo_inst call = add(HILO_OP_CUSTOM_CALL, "f32[4]", attr, OPERANDS(i[3]));
+    if (cases[k].said)
+      check_says(cases[k].code, cases[k].said, HILO_INPUT_ERROR, __LINE__);
+    else
+      OK();
+    hilo_inst_erase(m, call);
+  }
+}
+
+static void fused_root(void **state) {
+  (void)state;
+  hilo_inst i[4];
+  make_small(i);
+  const hilo_comp f = hilo_comp_add(m, hilo_name_parse(m, HILO_STR("fused")));
+  const hilo_inst p = add_inst(m, f, HILO_OP_PARAMETER, "f32[4]", 0, NULL, 0);
+  const hilo_inst root = add_inst(m, f, HILO_OP_NEGATE, "f32[4]", 0, &p, 1);
+  hilo_comp_set_root(m, f, root);
+  const hilo_inst_desc desc = {.op = HILO_OP_FUSION,
+                               .type = type_of(m, "f32[4]"),
+                               .operands = &i[3],
+                               .n_operands = 1,
+                               .called = &f,
+                               .n_called = 1};
+  hilo_inst_add(m, entry, &desc);
+  OK();
+  add_inst(m, f, HILO_OP_NEGATE, "f32[4]", 0, &root, 1);
+  SAYS(EMOD914, "the root `negate` of the fused computation has users, expected none");
+}
+
+static void replicated_leaves(void **state) {
+  (void)state;
+  hilo_inst i[4];
+  make_small(i);
+  hilo_inst_set_extra(m, i[1], &(hilo_extra_attrs){.replicated_at_leaves = HILO_DIMS_OF(1)});
+  OK();
+  hilo_inst_set_extra(m, i[1], &(hilo_extra_attrs){.replicated_at_leaves = HILO_DIMS_OF(1, 1)});
+  SAYS(EMOD921, "has 2 entries, but f32[4] has 1 leaves");
+}
+
 /* ---- calls ---- */
 
 static hilo_inst add_call(hilo_comp c, hilo_comp callee) {
@@ -711,15 +770,43 @@ static void iota_indices(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(small_module),     TEST(broken_tables),  TEST(broken_uses),    TEST(closedness),
-      TEST(order_and_cycles), TEST(own_operand),    TEST(control_cycles), TEST(names),
-      TEST(parameter_gap),    TEST(same_parameter), TEST(one_error_each), TEST(all_errors),
-      TEST(long_tuples),      TEST(limits),         TEST(deep_types),     TEST(shared_types),
-      TEST(layouts),          TEST(literals),       TEST(replica_groups), TEST(uneven_groups),
-      TEST(channels_once),    TEST(permutes),       TEST(shardings),      TEST(manual_regions),
-      TEST(chains),           TEST(transfers),      TEST(aliases),        TEST(entry_layout),
-      TEST(operand_aliases),  TEST(recursion),      TEST(deep_calls),     TEST(wide_module),
-      TEST(long_cycle),       TEST(iota_indices),
+      TEST(small_module),
+      TEST(broken_tables),
+      TEST(broken_uses),
+      TEST(closedness),
+      TEST(order_and_cycles),
+      TEST(own_operand),
+      TEST(control_cycles),
+      TEST(names),
+      TEST(parameter_gap),
+      TEST(same_parameter),
+      TEST(one_error_each),
+      TEST(all_errors),
+      TEST(long_tuples),
+      TEST(limits),
+      TEST(deep_types),
+      TEST(shared_types),
+      TEST(layouts),
+      TEST(literals),
+      TEST(replica_groups),
+      TEST(uneven_groups),
+      TEST(channels_once),
+      TEST(permutes),
+      TEST(shardings),
+      TEST(manual_regions),
+      TEST(chains),
+      TEST(transfers),
+      TEST(aliases),
+      TEST(entry_layout),
+      TEST(operand_aliases),
+      TEST(recursion),
+      TEST(deep_calls),
+      TEST(wide_module),
+      TEST(long_cycle),
+      TEST(iota_indices),
+      TEST(operand_types),
+      TEST(fused_root),
+      TEST(replicated_leaves),
   };
   return cmocka_run_group_tests_name("verify", tests, NULL, NULL);
 }

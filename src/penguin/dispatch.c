@@ -1,5 +1,6 @@
 /* One instruction: its type is checked, then its row of ops.def says who prints it. Here are the
  * emitters of what prints nothing and of what is refused, too. */
+#include "analysis/trip_count.h"
 #include "penguin/printer.h"
 
 hilo_diag_code hilo_printer_code(const hilo_printer *p, hilo_penguin_code code) {
@@ -128,6 +129,20 @@ void hilo_emit_expm1(hilo_printer *p, hilo_inst i) {
               HILO_FMT(type_text(p, hilo_inst_type(p->m, i))));
 }
 
+/* A loop that is left: what is known of its counter, and what was in the way. */
+static void refuse_loop(hilo_printer *p, hilo_inst i) {
+  const hilo_loop_shape shape = hilo_loop_shape_of(p->m, i);
+  hilo_trip_count count = shape.count;
+  if (shape.start.ix) count.has_start = hilo_inst_const_int(p->m, shape.start, &count.start);
+  if (shape.bound.ix) count.has_bound = hilo_inst_const_int(p->m, shape.bound, &count.bound);
+  if (!count.reason && !count.has_start) count.reason = "its start is no constant";
+  if (!count.reason && !count.has_bound) count.reason = "its bound is no constant";
+  if (!count.reason) count.reason = "it runs too often to be unrolled";
+  hilo_sb text = hilo_sb_make(p->arena);
+  hilo_trip_count_describe(&count, &text);
+  HILO_REFUSE(p, OP, i, "`while` is still a loop: %.*s", HILO_FMT(hilo_sb_view(&text)));
+}
+
 void hilo_emit_refused(hilo_printer *p, hilo_inst i) {
   const hilo_op op = hilo_inst_op(p->m, i);
   const char *const name = hilo_op_get(op)->hlo;
@@ -137,8 +152,7 @@ void hilo_emit_refused(hilo_printer *p, hilo_inst i) {
   else if (hilo_op_has(op, HILO_TRAIT_COLLECTIVE))
     HILO_REFUSE(p, COLLECTIVE_FORM, i, "`%s` has no Penguin form", name);
   else if (op == HILO_OP_WHILE)
-    HILO_REFUSE(p, OP, i,
-                "`while` is still a loop: expected a trip count that the compiler can find");
+    refuse_loop(p, i);
   else
     HILO_REFUSE(p, OP, i, "`%s` has no Penguin form", name);
 }

@@ -7,73 +7,21 @@
  * are sorted by integer keys. */
 #include "penguin/region.h"
 
-enum { MAX_KEYS = 64 };
-
-typedef struct {
-  hilo_pair_compare v[MAX_KEYS];
-  uint32_t n;
-} key_list;
-
-typedef enum { KEYS_OK, KEYS_NOT_COMPARE, KEYS_NOT_ARGUMENTS, KEYS_TOO_MANY } keys_status;
-
-static keys_status add_key(const hilo_module *m, key_list *keys, hilo_inst compare) {
-  if (keys->n == MAX_KEYS) return KEYS_TOO_MANY;
-  hilo_pair_compare *key = &keys->v[keys->n];
-  const hilo_pair_status status = hilo_region_pair_compare(m, compare, key);
-  if (status == HILO_PAIR_NOT_COMPARE) return KEYS_NOT_COMPARE;
-  if (status == HILO_PAIR_NOT_ARGUMENTS) return KEYS_NOT_ARGUMENTS;
-  if (key->direction == HILO_EQ || key->direction == HILO_NE) return KEYS_NOT_COMPARE;
-  keys->n++;
-  return KEYS_OK;
-}
-
-/* Is `v` the equality of the two sides of this key, in the same sense? */
-static bool is_tie_of(const hilo_module *m, hilo_inst v, const hilo_pair_compare *key) {
-  hilo_pair_compare tie;
-  return hilo_region_pair_compare(m, v, &tie) == HILO_PAIR_OK && tie.direction == HILO_EQ &&
-         tie.operand == key->operand && tie.folded == key->folded && tie.total == key->total;
-}
-
-/* and(tie, next) in either order; none if it is not. */
-static hilo_inst next_of_tie(const hilo_module *m, hilo_inst v, const hilo_pair_compare *key) {
-  if (!hilo_inst_is(m, v, HILO_OP_AND)) return HILO_INST_NONE;
-  const hilo_inst a = hilo_inst_operand(m, v, 0), b = hilo_inst_operand(m, v, 1);
-  if (is_tie_of(m, a, key)) return b;
-  return is_tie_of(m, b, key) ? a : HILO_INST_NONE;
-}
-
-static keys_status read_keys(const hilo_module *m, hilo_comp comparator, key_list *keys) {
-  keys->n = 0;
-  hilo_inst v = hilo_comp_root(m, comparator);
-  if (!v.ix) return KEYS_NOT_COMPARE;
-  while (hilo_inst_is(m, v, HILO_OP_OR)) {
-    hilo_inst first = hilo_inst_operand(m, v, 0), rest = hilo_inst_operand(m, v, 1);
-    if (!hilo_inst_is(m, first, HILO_OP_COMPARE)) {
-      const hilo_inst swapped = first;
-      first = rest, rest = swapped;
-    }
-    const keys_status status = add_key(m, keys, first);
-    if (status != KEYS_OK) return status;
-    v = next_of_tie(m, rest, &keys->v[keys->n - 1]);
-    if (!v.ix) return KEYS_NOT_COMPARE;
-  }
-  return add_key(m, keys, v);
-}
-
-static bool refuse_keys(hilo_printer *p, hilo_inst i, keys_status status) {
+static bool refuse_keys(hilo_printer *p, hilo_inst i, hilo_keys_status status) {
   const hilo_comp comparator = hilo_inst_called(p->m, i, 0);
   switch (status) {
-  case KEYS_OK: return false;
-  case KEYS_TOO_MANY:
-    HILO_REFUSE(p, SORT_FORM, i, "the comparator of this `sort` has more than %d keys", MAX_KEYS);
+  case HILO_KEYS_OK: return false;
+  case HILO_KEYS_TOO_MANY:
+    HILO_REFUSE(p, SORT_FORM, i, "the comparator of this `sort` has more than %d keys",
+                HILO_MAX_SORT_KEYS);
     return true;
-  case KEYS_NOT_COMPARE:
+  case HILO_KEYS_NOT_COMPARE:
     HILO_REFUSE(p, SORT_FORM, i,
                 "the comparator of this `sort` returns `%s` in a form that is not recognised: "
                 "expected one compare, or a lexicographic chain of them",
                 hilo_op_get(hilo_inst_op(p->m, hilo_comp_root(p->m, comparator)))->hlo);
     return true;
-  case KEYS_NOT_ARGUMENTS:
+  case HILO_KEYS_NOT_ARGUMENTS:
     HILO_REFUSE(p, SORT_ARGUMENTS, i,
                 "the comparator of this `sort` compares something other than the two parameters of "
                 "one operand: expected parameters 2k and 2k+1");
@@ -161,18 +109,18 @@ static void sort_once(hilo_printer *p, hilo_inst i, const hilo_pair_compare *key
 }
 
 void hilo_emit_sort(hilo_printer *p, hilo_inst i) {
-  key_list keys;
-  const keys_status status = read_keys(p->m, hilo_inst_called(p->m, i, 0), &keys);
+  hilo_sort_keys keys;
+  const hilo_keys_status status = hilo_region_sort_keys(p->m, hilo_inst_called(p->m, i, 0), &keys);
   if (refuse_keys(p, i, status)) return;
   const uint32_t n = hilo_inst_n_operands(p->m, i);
   for (uint32_t k = 0; k < keys.n; k++)
     if (keys.v[k].operand >= n) {
-      refuse_keys(p, i, KEYS_NOT_ARGUMENTS);
+      refuse_keys(p, i, HILO_KEYS_NOT_ARGUMENTS);
       return;
     }
   const bool implicit_iota = hilo_neuron_of(p, i).implicit_iota;
   if (implicit_iota && (keys.n != 1 || needs_integer_key(&keys.v[0]))) {
-    refuse_keys(p, i, KEYS_NOT_COMPARE);
+    refuse_keys(p, i, HILO_KEYS_NOT_COMPARE);
     return;
   }
   uint32_t *current = HILO_NEW_ARRAY(p->arena, uint32_t, n + 2);

@@ -140,6 +140,7 @@ static bool gathered(hilo_infer *c, hilo_shape *out, hilo_type whole) {
     if (!r || !check_collective_dim(c, &a, r, k)) return false;
   }
   const int64_t count = shard_count(c, &a, whole, true);
+  *out = (hilo_shape){0};
   if (!count) return false;
   if (c->n_operands > 1) hilo_infer_new_tuple(c, out, c->n_operands);
   for (uint32_t k = 0; k < c->n_operands; k++) {
@@ -187,6 +188,7 @@ bool hilo_infer_reduce_scatter(hilo_infer *c, hilo_shape *out) {
     if (!r || !check_collective_dim(c, &a, r, k)) return false;
   }
   const int64_t count = shard_count(c, &a, c->declared, false);
+  *out = (hilo_shape){0};
   if (!count || !check_collective_reducer(c)) return false;
   if (c->n_operands > 1) hilo_infer_new_tuple(c, out, c->n_operands);
   for (uint32_t k = 0; k < c->n_operands; k++) {

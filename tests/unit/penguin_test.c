@@ -631,6 +631,18 @@ static void regions_of_more_than_one_operation_are_refused(void **state) {
   assert_refused(m, &plain, "ISPP057 ISPP057");
 }
 
+static void groups_of_replicas_need_their_number(void **state) {
+  hilo_module *m = *state;
+  const hilo_inst p0 = param(m, 0, array(m, HILO_F32, HILO_DIMS_OF(8)));
+  hilo_comp_set_root(m, m->entry, all_reduce(m, p0, NULL, 0));
+  assert_refused(m, &plain, "ISPP011");
+  m->header.num_partitions = INT64_MAX;
+  m->header.num_replicas = 2;
+  assert_refused(m, &plain, "ISPP011");
+  m->header.num_partitions = 2;
+  assert_has(body(m), "replica_groups=[[0, 2], [1, 3]], ");
+}
+
 static void dense_constants_need_a_file(void **state) {
   hilo_module *m = *state;
   const float values[] = {1, 2};
@@ -711,6 +723,7 @@ int main(void) {
       TEST(an_implicit_iota_is_the_second_result_of_a_sort),
       TEST(refusals_are_collected),
       TEST(regions_of_more_than_one_operation_are_refused),
+      TEST(groups_of_replicas_need_their_number),
       TEST(dense_constants_need_a_file),
       TEST(debug_files_group_by_op_name),
       TEST(memory_may_run_out_anywhere),

@@ -1,6 +1,6 @@
 /* Collectives: one statement each, all operands and results of a variadic one in it. */
 #include "penguin/groups.h"
-#include "penguin/region.h"
+#include "penguin/reducer_text.h"
 
 static const char *kind_of(hilo_op op) {
   switch (op) {

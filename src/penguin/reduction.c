@@ -1,7 +1,7 @@
 /* reduce, reduce-window, select-and-scatter, scatter. Their regions collapse to a function's name.
  */
 #include "penguin/elementwise.h"
-#include "penguin/region.h"
+#include "penguin/reducer_text.h"
 
 /* The function of the k-th region, or a refusal. */
 static bool reducer_of(hilo_printer *p, hilo_inst i, uint32_t k, hilo_reducer *out) {

@@ -5,7 +5,7 @@
  * is one stable sort per key, the last key first, each with its key moved to operand 0. Orders that
  * `comparison_dir` cannot say (raw total order, or folded and descending, where NaNs come first)
  * are sorted by integer keys. */
-#include "penguin/region.h"
+#include "penguin/reducer_text.h"
 
 static bool refuse_keys(hilo_printer *p, hilo_inst i, hilo_keys_status status) {
   const hilo_comp comparator = hilo_inst_called(p->m, i, 0);

@@ -1,6 +1,6 @@
 /* Reducers in the text of a program. Internal to penguin. */
-#ifndef HILO_PENGUIN_REGION_H
-#define HILO_PENGUIN_REGION_H
+#ifndef HILO_PENGUIN_REDUCER_TEXT_H
+#define HILO_PENGUIN_REDUCER_TEXT_H
 
 #include "analysis/region.h"
 #include "penguin/printer.h"

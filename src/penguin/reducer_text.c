@@ -1,5 +1,5 @@
 /* What the emitter prints for reducers. */
-#include "penguin/region.h"
+#include "penguin/reducer_text.h"
 
 const char *hilo_reducer_ref(hilo_reducer r) {
   const bool logical = r.etype == HILO_PRED;

@@ -59,13 +59,17 @@ static bool gives_all_operands(hilo_infer *c, hilo_shape *out) {
   return hilo_infer_tuple(c, out);
 }
 
-/* One reducer for all operands: (T, T) -> T on scalars, floats of any precision. */
+/* One reducer for all operands: (T, T) -> T on scalars, floats of any precision. XLA also takes a
+ * tuple of one. */
 static bool check_collective_reducer(hilo_infer *c) {
   const hilo_comp f = called_comp(c, 0);
   if (!hilo_infer_check_n_params(c, f, 2, "reducer")) return false;
-  const hilo_type types[3] = {comp_param_type(c, f, 0), comp_param_type(c, f, 1),
-                              comp_result(c, f)};
+  hilo_type types[3] = {comp_param_type(c, f, 0), comp_param_type(c, f, 1), comp_result(c, f)};
   const hilo_type_row *r = type_row(c, types[2]);
+  if (r->etype == HILO_TUPLE && r->n == 1) {
+    types[2] = (hilo_type){(uint32_t)r->items[0]};
+    r = type_row(c, types[2]);
+  }
   for (uint32_t k = 0; k < 3; k++)
     if (bare(c, types[k]).ix != bare(c, types[2]).ix || !row_is_scalar(r))
       return hilo_infer_fail(

@@ -22,7 +22,7 @@ static const char *classes_text(unsigned classes) {
   case OF_INT: return "an integer";
   case OF_INT | OF_PRED: return "an integer or pred";
   case OF_SIGNED | OF_FLOAT | OF_COMPLEX: return "a signed integer, float or complex";
-  case OF_NUMBER: return "a number";
+  case OF_NUMBER: return "a numeric";
   default: return "an array";
   }
 }
@@ -31,8 +31,8 @@ static bool check_class(hilo_infer *c, uint32_t k, unsigned classes) {
   const hilo_type_row *r = hilo_infer_array_operand(c, k);
   if (!r) return false;
   if (HILO_LIKELY(1u << hilo_etype_table[r->etype].class & classes)) return true;
-  return hilo_infer_fail(c, HILO_DIAG_EMOD902, "operand %u of `%s` is %s, expected %s element type",
-                         k, op_name(c), hilo_infer_type_text(c, operand_type(c, k)),
+  return hilo_infer_fail(c, HILO_DIAG_EMOD902, "operand %u of `%s` is %s, expected %s type", k,
+                         op_name(c), hilo_infer_type_text(c, operand_type(c, k)),
                          classes_text(classes));
 }
 

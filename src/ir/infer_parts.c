@@ -164,10 +164,10 @@ bool hilo_infer_check_dims(hilo_infer *c, hilo_dims dims, int64_t rank, const ch
     const int64_t d = dims.v[i];
     if (d < 0 || d >= rank)
       return hilo_infer_fail(c, HILO_DIAG_EMOD919,
-                             "%s of `%s` names dimension %lld, but the array has %lld", what,
+                             "%s of `%s` name dimension %lld, expected dimensions below %lld", what,
                              op_name(c), (long long)d, (long long)rank);
     if (seen >> d & 1)
-      return hilo_infer_fail(c, HILO_DIAG_EMOD919, "%s of `%s` names dimension %lld twice in %s",
+      return hilo_infer_fail(c, HILO_DIAG_EMOD919, "%s of `%s` name dimension %lld twice in %s",
                              what, op_name(c), (long long)d, hilo_infer_dims_text(c, dims));
     seen |= 1ull << d;
   }

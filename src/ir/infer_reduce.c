@@ -179,8 +179,9 @@ bool hilo_infer_sort(hilo_infer *c, hilo_shape *out) {
   if (!check_equal_dims(c, 0, c->n_operands)) return false;
   const int64_t dimension = hilo_sort_get(&c->m->records, (hilo_record){c->attr}).dimension;
   if (dimension < 0 || dimension >= operand_row(c, 0)->n)
-    return hilo_infer_fail(c, HILO_DIAG_EMOD919, "`sort` along dimension %lld of %s",
-                           (long long)dimension, hilo_infer_type_text(c, operand_type(c, 0)));
+    return hilo_infer_fail(
+        c, HILO_DIAG_EMOD919, "`sort` along dimension %lld of %s, expected a dimension below %u",
+        (long long)dimension, hilo_infer_type_text(c, operand_type(c, 0)), operand_row(c, 0)->n);
   if (!hilo_infer_check_n_params(c, comparator, 2 * c->n_operands, "comparator") ||
       !hilo_infer_check_gives_pred(c, comparator, "comparator"))
     return false;

@@ -37,6 +37,12 @@ static hilo_dims aliasing_of(const hilo_module *m, hilo_inst i) {
   }
 }
 
+/* The type of what a buffer holds: pinning aliases a value with its buffer. */
+static hilo_type held_type(const hilo_module *m, hilo_type t) {
+  const hilo_type_row *r = hilo_type_row_of(&m->types, t);
+  return r->etype == HILO_BUFFER ? (hilo_type){(uint32_t)r->items[0]} : t;
+}
+
 static void check_pair(hilo_verifier *v, hilo_inst i, hilo_dims output, int64_t operand,
                        hilo_dims index) {
   const hilo_module *m = v->m;
@@ -56,7 +62,7 @@ static void check_pair(hilo_verifier *v, hilo_inst i, hilo_dims output, int64_t 
         v, HILO_DIAG_EMOD916, i,
         "an alias names part %s of operand %lld, which does not exist among %u operands",
         hilo_infer_dims_text(&v->infer, index), (long long)operand, hilo_inst_n_operands(m, i));
-  else if (!hilo_infer_same_types(&v->infer, result, part))
+  else if (!hilo_infer_same_types(&v->infer, held_type(m, result), held_type(m, part)))
     hilo_verify_error(
         v, HILO_DIAG_EMOD916, i,
         "an alias joins result %s of type %s with operand %lld of type %s, expected one "

@@ -60,7 +60,7 @@ static void put_permutation(hilo_printer *p, const char *key, int64_t first, int
 void hilo_put_padding(hilo_printer *p, const char *key, hilo_dims low, hilo_dims high, uint32_t n) {
   int64_t v[2 * HILO_MAX_RANK];
   HILO_CHECK(n <= HILO_MAX_RANK);
-  for (uint32_t k = 0; k < n; k++) {
+  for (size_t k = 0; k < n; k++) {
     v[2 * k] = k < low.n ? low.v[k] : 0;
     v[2 * k + 1] = k < high.n ? high.v[k] : 0;
   }

@@ -53,7 +53,8 @@ typedef struct {
 
 static hilo_str framework_file(hilo_printer *p) {
   const uint32_t n = p->printed.n;
-  hilo_vec(group) groups = {0};
+  group *groups = HILO_NEW_ARRAY(p->arena, group, n + 1);
+  uint32_t n_groups = 0;
   uint32_t *next = HILO_NEW_ARRAY(p->arena, uint32_t, n + 1);
   hilo_map by_name = hilo_map_make(p->arena);
   for (uint32_t k = 0; k < n; k++) {
@@ -63,21 +64,21 @@ static hilo_str framework_file(hilo_printer *p) {
     uint32_t *at = hilo_map_at(&by_name, key, &inserted);
     next[k] = UINT32_MAX;
     if (inserted) {
-      *at = groups.n;
-      HILO_PUSH(p->arena, &groups, ((group){k, k}));
+      *at = n_groups;
+      groups[n_groups++] = (group){k, k};
     } else {
-      next[groups.v[*at].last] = k;
-      groups.v[*at].last = k;
+      next[groups[*at].last] = k;
+      groups[*at].last = k;
     }
   }
   hilo_sb sb = hilo_sb_make(p->arena);
-  for (uint32_t g = 0; g < groups.n; g++) {
-    const place at = place_of(p, p->printed.v[groups.v[g].first].at);
+  for (uint32_t g = 0; g < n_groups; g++) {
+    const place at = place_of(p, p->printed.v[groups[g].first].at);
     hilo_sb_char(&sb, '{');
     put_place(&sb, &at);
     HILO_PUT(&sb, ",\"ids\":[");
-    for (uint32_t k = groups.v[g].first; k != UINT32_MAX; k = next[k]) {
-      if (k != groups.v[g].first) hilo_sb_char(&sb, ',');
+    for (uint32_t k = groups[g].first; k != UINT32_MAX; k = next[k]) {
+      if (k != groups[g].first) hilo_sb_char(&sb, ',');
       hilo_sb_u64(&sb, p->printed.v[k].id);
     }
     HILO_PUT(&sb, "]}\n");

@@ -75,19 +75,22 @@ bool hilo_type_is_fine(hilo_printer *p, hilo_inst i, bool allow_empty) {
   return false;
 }
 
+/* Results without elements that nobody reads need no text. */
+static bool is_dead_and_empty(hilo_printer *p, hilo_inst i) {
+  return hilo_printer_type(p, hilo_inst_type(p->m, i))->problem == HILO_TYPE_EMPTY &&
+         !hilo_inst_has_uses(p->m, i) && !hilo_inst_is_root(p->m, i) &&
+         hilo_inst_has(p->m, i, HILO_TRAIT_PURE | HILO_TRAIT_ELEMENTWISE);
+}
+
 void hilo_print_inst(hilo_printer *p, hilo_inst i) {
   const hilo_op op = hilo_inst_op(p->m, i);
+  /* Custom calls check their types themselves: some print nothing. */
+  const bool checks = emitters[op] != hilo_emit_bound && op != HILO_OP_CUSTOM_CALL;
   p->first_op_var = 0;
-  if (emitters[op] == hilo_emit_bound || op == HILO_OP_CUSTOM_CALL) {
-    emitters[op](p, i);
-  } else if (HILO_UNLIKELY(hilo_printer_type(p, hilo_inst_type(p->m, i))->problem ==
-                           HILO_TYPE_EMPTY) &&
-             !hilo_inst_has_uses(p->m, i) && !hilo_inst_is_root(p->m, i) &&
-             hilo_inst_has(p->m, i, HILO_TRAIT_PURE | HILO_TRAIT_ELEMENTWISE)) {
+  if (checks && HILO_UNLIKELY(is_dead_and_empty(p, i)))
     hilo_bind_nothing(p, i);
-  } else if (hilo_type_is_fine(p, i, false)) {
+  else if (!checks || hilo_type_is_fine(p, i, false))
     emitters[op](p, i);
-  }
   if (HILO_UNLIKELY(p->edges != NULL)) hilo_edges_after(p, i);
 }
 

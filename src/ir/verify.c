@@ -131,8 +131,8 @@ static uint32_t rule_hash(const hilo_module *m, uint32_t ix) {
   h = (h ^ m->inst.type[ix]) * 0xbf58476d1ce4e5b9ull;
   const hilo_operand_slot *slots = m->operand.v + m->inst.operands[ix];
   const uint32_t *types = m->inst.type;
-  for (uint32_t k = 0, n = m->inst.n_operands[ix]; k < n; k++)
-    h = (h ^ types[slots[k].value]) * 0x9e3779b97f4a7c15ull;
+  for (const hilo_operand_slot *s = slots, *end = s + m->inst.n_operands[ix]; s != end; s++)
+    h = (h ^ types[s->value]) * 0x9e3779b97f4a7c15ull;
   return (uint32_t)(h >> 40) & (PROVED_SLOTS - 1);
 }
 
@@ -143,8 +143,9 @@ static bool has_same_rule(const hilo_module *m, uint32_t a, uint32_t b) {
       n != x->n_operands[b])
     return false;
   const hilo_operand_slot *p = m->operand.v + x->operands[a], *q = m->operand.v + x->operands[b];
-  for (uint32_t k = 0; k < n; k++)
-    if (x->type[p[k].value] != x->type[q[k].value]) return false;
+  const uint32_t *types = x->type;
+  for (const hilo_operand_slot *end = p + n; p != end; p++, q++)
+    if (types[p->value] != types[q->value]) return false;
   if (x->extra[a] != x->extra[b] && hilo_op_has((hilo_op)x->op[a], HILO_TRAIT_COLLECTIVE))
     return false;
   const uint32_t *f = m->called.v + x->called[a], *g = m->called.v + x->called[b];

@@ -184,6 +184,7 @@ static void check_alias(hilo_verifier *v, const hilo_alias *a, hilo_map *seen) {
 static void check_aliases(hilo_verifier *v) {
   const hilo_module_header *h = &v->m->header;
   hilo_map seen = hilo_map_make(v->arena), donors = hilo_map_make(v->arena);
+  if (h->aliases.n) hilo_map_reserve(&seen, 2 * h->aliases.n);
   for (uint32_t k = 0; k < h->aliases.n; k++) check_alias(v, &h->aliases.v[k], &seen);
   for (uint32_t k = 0; k < h->buffer_donors.n; k++) {
     const hilo_buffer_donor *d = &h->buffer_donors.v[k];

@@ -102,7 +102,7 @@ static void check_uses(hilo_verifier *v, tally *t, const hilo_comp_row *row, uin
       continue;
     }
     bool fits = true;
-    for (uint32_t s = first; s < first + n; s++) {
+    for (uint32_t s = first, end = first + n; s != end; s++) {
       const uint32_t value = slots[s].value;
       /* What has a smaller position is live, as the walk over the links has seen it. */
       fits &= value < n_insts && position[value] - 1 < at - 1 && comps[value] == comp &&
@@ -111,7 +111,8 @@ static void check_uses(hilo_verifier *v, tally *t, const hilo_comp_row *row, uin
     if (HILO_UNLIKELY(!fits) && !check_odd_operands(v, t, ix, first, first + n)) t->ok = false;
     sum += n;
     /* As far as the table has slots: a broken list may run in a circle. */
-    for (uint32_t s = first_use[ix]; s && s < n_slots && n_uses <= n_slots; s = slots[s].next_use)
+    for (uint32_t s = first_use[ix]; s - 1 < n_slots - 1 && n_uses <= n_slots;
+         s = slots[s].next_use)
       n_uses++;
   }
   t->n_slots += sum;

@@ -128,7 +128,7 @@ static bool check(hilo_printer *p, hilo_inst i, const groups *g) {
   const int64_t limit = n_ids_of(g);
   for (uint32_t k = 0; k < g->ids.n; k++)
     if ((limit && g->ids.v[k] >= limit) || (g->is_permute && g->ids.v[k] < 0)) {
-      HILO_REFUSE(p, GROUPS, i, "its groups name %s %lld, but there are %lld",
+      HILO_REFUSE(p, GROUPS, i, "its groups name %s %lld: expected ids below %lld",
                   g->mode == PARTITIONS  ? "partition"
                   : g->mode == FLATTENED ? "rank"
                                          : "replica",

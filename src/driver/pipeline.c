@@ -19,7 +19,11 @@ static bool expands_batch_norm(const hilo_config *config, const hilo_module *m) 
     (void)m;                                                                                       \
     return config->flag;                                                                           \
   }
-GATE(verify_supported_ops)
+/* Step 4 holds the codes of the HLO verifier, too: it is skipped only without both. */
+static bool gate_verify_supported_ops(const hilo_config *config, const hilo_module *m) {
+  (void)m;
+  return config->verify_supported_ops || config->verify_hlo;
+}
 GATE(lower_complex)
 GATE(remove_opt_barriers)
 GATE(neuron_op_fusion)

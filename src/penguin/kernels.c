@@ -1,6 +1,6 @@
 /* Custom calls that carry a kernel: their configuration goes to the text, field by field or
  * verbatim. */
-#include "penguin/target_config.h"
+#include "analysis/target_config.h"
 #include "penguin/targets.h"
 
 static uint16_t first_dtype(hilo_printer *p, hilo_inst i) {

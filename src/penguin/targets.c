@@ -3,7 +3,7 @@
 #include "penguin/targets.h"
 
 #include "analysis/custom_call.h"
-#include "penguin/target_config.h"
+#include "analysis/target_config.h"
 
 typedef struct {
   const char *target;

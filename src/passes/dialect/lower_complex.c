@@ -47,6 +47,8 @@ static bool holds_complex(hilo_complex_lowering *l, hilo_type type) {
 
 static bool touches_complex(hilo_complex_lowering *l, hilo_inst i) {
   const hilo_module *m = l->m;
+  if (hilo_inst_is(m, i, HILO_OP_REAL) || hilo_inst_is(m, i, HILO_OP_IMAG))
+    return true; /* of reals, too */
   if (holds_complex(l, hilo_inst_type(m, i))) return true;
   for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++) {
     const hilo_inst operand = hilo_inst_operand(m, i, k);

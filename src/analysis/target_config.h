@@ -1,8 +1,8 @@
-/* The backend_config of custom calls: numbers, JSON fields. Internal to penguin. */
-#ifndef HILO_PENGUIN_TARGET_CONFIG_H
-#define HILO_PENGUIN_TARGET_CONFIG_H
+/* The backend_config of custom calls: numbers, JSON fields. */
+#ifndef HILO_ANALYSIS_TARGET_CONFIG_H
+#define HILO_ANALYSIS_TARGET_CONFIG_H
 
-#include "penguin/printer.h"
+#include "ir/module.h"
 
 /* A decimal number, quotes and blanks around it allowed. */
 bool hilo_config_int(hilo_str config, int64_t *out);

@@ -1,5 +1,5 @@
 /* The backend_config of custom calls. JSON is read with jansson; what is kept goes to the arena. */
-#include "penguin/target_config.h"
+#include "analysis/target_config.h"
 
 #include <jansson.h>
 

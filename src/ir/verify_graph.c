@@ -85,17 +85,17 @@ static bool check_odd_operands(hilo_verifier *v, tally *t, uint32_t ix, uint32_t
   return ok;
 }
 
-/* The operands of a list whose positions are set, and its use lists. The fast path here must stay
+/* The operands of a list whose positions, from `base` + 1 on, are set. The fast path here must stay
  * short, with all columns in registers; what it does not like is looked at again above. */
-static void check_uses(hilo_verifier *v, tally *t, const hilo_comp_row *row, uint32_t comp) {
+static void check_operands(hilo_verifier *v, tally *t, const hilo_comp_row *row, uint32_t base) {
   const hilo_module *m = v->m;
-  const uint32_t *next = m->inst.next, *n_operands = m->inst.n_operands, *comps = m->inst.comp;
+  const uint32_t *next = m->inst.next, *n_operands = m->inst.n_operands;
   const uint32_t *operands = m->inst.operands, *first_use = m->inst.first_use;
   const uint32_t *position = v->position;
   const hilo_operand_slot *slots = m->operand.v;
   const uint32_t n_slots = m->operand.n, n_insts = m->n_inst_slots;
-  uint64_t n_uses = 0, sum = 0;
-  for (uint32_t ix = row->first, at = 1; ix; ix = next[ix], at++) {
+  uint64_t sum = 0;
+  for (uint32_t ix = row->first, at = 0; ix; ix = next[ix], at++) {
     const uint32_t first = operands[ix], n = n_operands[ix];
     if (HILO_UNLIKELY((uint64_t)first + n > n_slots)) {
       t->ok = broken(v, hilo_inst_at(m, ix), "the operand list reaches beyond the table");
@@ -104,19 +104,29 @@ static void check_uses(hilo_verifier *v, tally *t, const hilo_comp_row *row, uin
     bool fits = true;
     for (uint32_t s = first, end = first + n; s != end; s++) {
       const uint32_t value = slots[s].value;
-      /* What has a smaller position is live, as the walk over the links has seen it. */
-      fits &= value < n_insts && position[value] - 1 < at - 1 && comps[value] == comp &&
-              slots[s].user == ix && is_linked(slots, n_slots, first_use, s);
+      /* What has a position in this computation and a smaller one is live and stands before. */
+      fits &= value < n_insts && position[value] - base - 1 < at && slots[s].user == ix &&
+              is_linked(slots, n_slots, first_use, s);
     }
     if (HILO_UNLIKELY(!fits) && !check_odd_operands(v, t, ix, first, first + n)) t->ok = false;
     sum += n;
-    /* As far as the table has slots: a broken list may run in a circle. */
-    for (uint32_t s = first_use[ix]; s - 1 < n_slots - 1 && n_uses <= n_slots;
-         s = slots[s].next_use)
-      n_uses++;
   }
   t->n_slots += sum;
-  t->n_uses += n_uses;
+}
+
+/* Lengths of all use lists of live instructions, as far as the table has slots: a broken list may
+ * run in a circle. */
+static uint64_t count_uses(const hilo_verifier *v) {
+  const hilo_operand_slot *slots = v->m->operand.v;
+  const uint32_t *first_use = v->m->inst.first_use, *position = v->position;
+  const uint32_t n_slots = v->m->operand.n;
+  uint64_t n = 0;
+  for (uint32_t ix = 1; ix < v->m->n_inst_slots; ix++) {
+    if (!position[ix]) continue;
+    for (uint32_t s = first_use[ix]; s - 1 < n_slots - 1 && n <= n_slots; s = slots[s].next_use)
+      n++;
+  }
+  return n;
 }
 
 static bool check_called(hilo_verifier *v, tally *t, uint32_t ix, uint32_t at) {
@@ -264,14 +274,15 @@ static bool check_links(hilo_verifier *v, tally *t, hilo_comp c, const hilo_comp
   const uint32_t n_insts = m->n_inst_slots, last_type = m->types.next - 1;
   uint32_t *position = v->position;
   const bool ordered = row->flags & HILO_COMP_ORDERED;
-  uint32_t n = 0, prev = 0, key = 0;
+  const uint32_t base = t->n_insts;
+  uint32_t n = base, prev = 0, key = 0;
   for (uint32_t ix = row->first; ix; prev = ix, ix = next[ix]) {
     const bool is_in_list = ix < n_insts && comps[ix] == comp && prevs[ix] == prev &&
                             ops[ix] - 1u < HILO_OP_COUNT - 1u && types[ix] - 1 < last_type &&
                             !position[ix];
     if (HILO_UNLIKELY(!is_in_list)) {
       hilo_verify_comp_error(v, HILO_DIAG_EMOD903, c,
-                             "the instruction list is broken behind %u instructions", n);
+                             "the instruction list is broken behind %u instructions", n - base);
       return false;
     }
     if (HILO_UNLIKELY(ordered && prev && order[ix] <= key))
@@ -279,11 +290,12 @@ static bool check_links(hilo_verifier *v, tally *t, hilo_comp c, const hilo_comp
     key = order[ix];
     position[ix] = ++n;
   }
-  t->n_insts += n;
-  if (row->last == prev && row->n_insts == n) return true;
+  t->n_insts = n;
+  if (row->last == prev && row->n_insts == n - base) return true;
   hilo_verify_comp_error(
       v, HILO_DIAG_EMOD903, c,
-      "the instruction list holds %u instructions, but the computation counts %u", n, row->n_insts);
+      "the instruction list holds %u instructions, but the computation counts %u", n - base,
+      row->n_insts);
   return false;
 }
 
@@ -306,12 +318,13 @@ static void check_roles(hilo_verifier *v, tally *t, hilo_comp c, const hilo_comp
 static void check_list(hilo_verifier *v, tally *t, hilo_comp c) {
   const uint32_t comp = hilo_comp_ix(v->m, c);
   const hilo_comp_row *row = &v->m->comp.v[comp];
+  const uint32_t base = t->n_insts;
   t->first_caller[comp] = t->callers.n;
   if (!check_links(v, t, c, row, comp)) {
     t->ok = false;
     return;
   }
-  check_uses(v, t, row, comp);
+  check_operands(v, t, row, base);
   check_roles(v, t, c, row);
   check_names(v, t, row);
 }
@@ -323,15 +336,16 @@ static bool check_sums(hilo_verifier *v, const tally *t) {
       hilo_verify_comp_error(v, HILO_DIAG_EMOD903, hilo_comp_at(m, ix),
                              "%u references call this computation, but it counts %u callers",
                              t->n_callers[ix], m->comp.v[ix].n_callers);
-  if (t->n_uses != t->n_slots)
+  const uint64_t n_uses = count_uses(v);
+  if (n_uses != t->n_slots)
     hilo_verify_comp_error(v, HILO_DIAG_EMOD903, HILO_COMP_NONE,
                            "use lists hold %llu uses, but instructions have %llu operands",
-                           (unsigned long long)t->n_uses, (unsigned long long)t->n_slots);
+                           (unsigned long long)n_uses, (unsigned long long)t->n_slots);
   if (t->n_insts != m->n_insts)
     hilo_verify_comp_error(v, HILO_DIAG_EMOD903, HILO_COMP_NONE,
                            "computations hold %u instructions, but the module counts %u",
                            t->n_insts, m->n_insts);
-  return t->n_uses == t->n_slots && t->n_insts == m->n_insts;
+  return n_uses == t->n_slots && t->n_insts == m->n_insts;
 }
 
 /* ---- order ---- */

@@ -10,7 +10,7 @@ typedef struct {
   hilo_diags *diags;
   hilo_arena *arena; /* scratch */
   hilo_infer infer;
-  uint32_t *position;    /* per instruction slot: place in its computation, from 1 */
+  uint32_t *position;    /* per instruction slot: place in the walk over all computations, from 1 */
   uint64_t *wrong_insts; /* bits: the declared type of the instruction is not to be relied on */
   uint64_t *wrong_comps; /* bits: parameters or root of the computation are not there */
   uint64_t *good_types;  /* bits by handle: checked already */

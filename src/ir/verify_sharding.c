@@ -168,14 +168,15 @@ static bool is_all_manual(const hilo_module *m, uint32_t ix) {
 
 void hilo_verify_manual_regions(hilo_verifier *v, hilo_comp c) {
   const hilo_module *m = v->m;
-  const uint32_t n = hilo_comp_get(m, c)->n_insts;
+  const uint32_t n = hilo_comp_get(m, c)->n_insts, first = hilo_comp_get(m, c)->first;
+  const uint32_t *position = v->position, base = position[first] - 1;
   /* By position: the call that opened the region a value comes from; 0: none. */
   uint32_t *opened = hilo_arena_resize_block(v->arena, NULL, (n + 1ull) * sizeof(uint32_t));
   HILO_FOR_EACH_INST(m, c, i) {
-    const uint32_t ix = hilo_ix(m, i), at = v->position[ix];
+    const uint32_t ix = hilo_ix(m, i), at = position[ix] - base;
     opened[at] = 0;
     for (uint32_t k = 0; k < m->inst.n_operands[ix] && !opened[at]; k++) {
-      const uint32_t from = v->position[m->operand.v[m->inst.operands[ix] + k].value];
+      const uint32_t from = position[m->operand.v[m->inst.operands[ix] + k].value] - base;
       if (from < at) opened[at] = opened[from];
     }
     if (is_call_of(m, ix, "SPMDShardToFullShape")) {

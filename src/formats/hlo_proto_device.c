@@ -236,9 +236,6 @@ bool hilo_proto_read_groups(hilo_proto_reader *r, const hilo_wire_instruction *i
 
 /* ---- shardings ---- */
 
-static bool read_one(hilo_proto_reader *r, const Xla__OpSharding *w, hilo_str bytes,
-                     hilo_record *out, hilo_record *spelling);
-
 /* `{'x', 'y':(1)2}` */
 static const char *print_axes(hilo_proto_reader *r, const mesh *m, size_t n,
                               Xla__AxisRefProto *const *refs, bool closed, hilo_sb *out) {
@@ -376,25 +373,32 @@ static bool read_devices(hilo_proto_reader *r, const Xla__OpSharding *w, hilo_st
   return true;
 }
 
-static bool read_elements(hilo_proto_reader *r, const Xla__OpSharding *w, hilo_str bytes,
-                          hilo_sharding_attrs *a, hilo_record *spelling) {
-  const size_t n = w->n_tuple_shardings;
-  int64_t *elements = HILO_NEW_ARRAY(&r->scratch.arena, int64_t, n + 1);
-  int64_t *spellings = HILO_NEW_ARRAY(&r->scratch.arena, int64_t, n + 1), any = 0;
-  for (size_t i = 0; i < n; i++) {
-    hilo_record element, how;
-    if (!read_one(r, w->tuple_shardings[i], bytes, &element, &how)) return false;
+static bool read_sharding(hilo_proto_reader *r, hilo_str bytes, uint32_t depth, hilo_record *out,
+                          hilo_record *spelling);
+
+/* A tuple: hundreds of elements of which most are equal, so each is looked up by itself. */
+static bool read_tuple(hilo_proto_reader *r, const hilo_wire_op_sharding *w, uint32_t depth,
+                       hilo_record *out, hilo_record *spelling) {
+  const uint32_t n = w->tuple_shardings.n;
+  hilo_sharding_attrs a;
+  memset(&a, 0, sizeof(a));
+  int64_t *elements = HILO_NEW_ARRAY(&r->scratch.arena, int64_t, (size_t)n + 1);
+  int64_t *spellings = HILO_NEW_ARRAY(&r->scratch.arena, int64_t, (size_t)n + 1), any = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    hilo_record element = HILO_RECORD_NONE, how = HILO_RECORD_NONE;
+    if (!read_sharding(r, w->tuple_shardings.v[i], depth + 1, &element, &how)) return false;
     elements[i] = element.ix;
     any |= spellings[i] = how.ix;
   }
-  a->elements = (hilo_dims){elements, (uint32_t)n};
-  if (any)
-    *spelling = hilo_spelling_put(&r->m->records,
-                                  &(hilo_spelling_attrs){.elements = {spellings, (uint32_t)n}});
+  a.kind = XLA__OP_SHARDING__TYPE__TUPLE;
+  a.elements = (hilo_dims){elements, n};
+  *out = hilo_sharding_put(&r->m->records, &a);
+  *spelling =
+      any ? hilo_spelling_put(&r->m->records, &(hilo_spelling_attrs){.elements = {spellings, n}})
+          : HILO_RECORD_NONE;
   return true;
 }
 
-/* Recursion is bounded by the check of depth before unpacking. */
 static bool read_one(hilo_proto_reader *r, const Xla__OpSharding *w, hilo_str bytes,
                      hilo_record *out, hilo_record *spelling) {
   hilo_sharding_attrs a;
@@ -412,8 +416,6 @@ static bool read_one(hilo_proto_reader *r, const Xla__OpSharding *w, hilo_str by
     a.kind = SHARDING_NAMED;
     a.metadata = read_metadata(r, w->named_sharding->n_metadata, w->named_sharding->metadata);
     if (!read_named(r, w->named_sharding, bytes, &a.named)) return false;
-  } else if (w->type == XLA__OP_SHARDING__TYPE__TUPLE) {
-    if (!read_elements(r, w, bytes, &a, spelling)) return false;
   } else if (w->type == XLA__OP_SHARDING__TYPE__OTHER) {
     if (!read_devices(r, w, bytes, &a, spelling)) return false;
     a.replicate_on_last_tile_dim = w->replicate_on_last_tile_dim;
@@ -432,17 +434,33 @@ static bool read_one(hilo_proto_reader *r, const Xla__OpSharding *w, hilo_str by
   return true;
 }
 
-bool hilo_proto_read_sharding(hilo_proto_reader *r, hilo_str bytes, hilo_record *out,
-                              hilo_record *spelling) {
+static bool read_new(hilo_proto_reader *r, hilo_str bytes, uint32_t depth, hilo_record *out,
+                     hilo_record *spelling) {
+  hilo_wire_op_sharding w;
+  if (depth > HILO_MAX_PROTO_DEPTH)
+    return hilo_proto_error(r, HILO_DIAG_EMOD907, bytes.p,
+                            "the sharding is nested more than %d deep", HILO_MAX_PROTO_DEPTH);
+  if (!HILO_PROTO_DECODE(r, op_sharding, bytes, &w)) return false;
+  if (w.type == XLA__OP_SHARDING__TYPE__TUPLE) return read_tuple(r, &w, depth, out, spelling);
+  const Xla__OpSharding *one =
+      HILO_PROTO_UNPACK(r, Xla__OpSharding, xla__op_sharding__descriptor, op_sharding, bytes);
+  return one && read_one(r, one, bytes, out, spelling);
+}
+
+static bool read_sharding(hilo_proto_reader *r, hilo_str bytes, uint32_t depth, hilo_record *out,
+                          hilo_record *spelling) {
   const hilo_wire_memo_key key = hilo_wire_memo_key_of(MEMO_SHARDING, bytes);
   const hilo_wire_memo_key spelling_key = hilo_wire_memo_key_of(MEMO_SHARDING_SPELLING, bytes);
   if (hilo_wire_memo_find(&r->memo, &key, &out->ix) &&
       hilo_wire_memo_find(&r->memo, &spelling_key, &spelling->ix))
     return true;
-  const Xla__OpSharding *w =
-      HILO_PROTO_UNPACK(r, Xla__OpSharding, xla__op_sharding__descriptor, op_sharding, bytes);
-  if (!w || !read_one(r, w, bytes, out, spelling)) return false;
+  if (!read_new(r, bytes, depth, out, spelling)) return false;
   hilo_wire_memo_put(&r->memo, &key, out->ix);
   hilo_wire_memo_put(&r->memo, &spelling_key, spelling->ix);
   return true;
+}
+
+bool hilo_proto_read_sharding(hilo_proto_reader *r, hilo_str bytes, hilo_record *out,
+                              hilo_record *spelling) {
+  return read_sharding(r, bytes, 0, out, spelling);
 }

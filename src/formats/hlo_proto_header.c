@@ -184,9 +184,31 @@ static void read_own_words(hilo_proto_reader *r, const Xla__HiloHeaderProto *w) 
   }
 }
 
+/* The fields that protobuf-c is to unpack: without what the walker reads (and may have in a memo).
+ */
+static hilo_str without_hot_fields(hilo_proto_reader *r, hilo_str rest) {
+  hilo_sb sb = hilo_sb_make(&r->scratch.arena);
+  const char *p = rest.p, *end = p + rest.n, *what;
+  while (p < end) {
+    const char *at = p;
+    hilo_wire_raw raw;
+    if (!hilo_wire_next(&p, end, &raw, &what)) break; /* not after split_module */
+    switch (raw.number) {
+    case HILO_WIRE_MODULE_HOST_PROGRAM_SHAPE:
+    case HILO_WIRE_MODULE_SCHEDULE:
+    case HILO_WIRE_MODULE_SPMD_OUTPUT_SHARDING:
+    case HILO_WIRE_MODULE_SPMD_PARAMETERS_SHARDINGS:
+    case HILO_WIRE_MODULE_FRONTEND_ATTRIBUTES: break;
+    default: hilo_sb_bytes(&sb, at, (size_t)(p - at)); break;
+    }
+  }
+  return hilo_sb_view(&sb);
+}
+
 bool hilo_proto_read_header(hilo_proto_reader *r, hilo_str rest) {
   const Xla__HloModuleProto *w =
-      HILO_PROTO_UNPACK(r, Xla__HloModuleProto, xla__hlo_module_proto__descriptor, module, rest);
+      HILO_PROTO_UNPACK(r, Xla__HloModuleProto, xla__hlo_module_proto__descriptor, module,
+                        without_hot_fields(r, rest));
   hilo_wire_module raw;
   if (!w || !HILO_PROTO_DECODE(r, module, rest, &raw)) return false;
   hilo_module_header *h = &r->m->header;
@@ -194,7 +216,7 @@ bool hilo_proto_read_header(hilo_proto_reader *r, hilo_str rest) {
   h->id = w->id;
   h->is_dynamic = w->is_dynamic;
   h->use_auto_spmd_partitioning = w->use_auto_spmd_partitioning;
-  h->is_scheduled = w->schedule && w->schedule->n_sequences;
+  h->is_scheduled = raw.schedule.n != 0;
   read_aliases(r, w->input_output_alias);
   read_donors(r, w->buffer_donor);
   read_prefetches(r, w);

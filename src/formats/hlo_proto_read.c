@@ -59,22 +59,9 @@ static bool split_module(hilo_proto_reader *r, module_parts *parts) {
   return true;
 }
 
-/* Operands of an instruction, about: only to size the columns. */
-static uint32_t count_operands(hilo_str inst) {
-  const char *p = inst.p, *end = p + inst.n, *what;
-  hilo_wire_raw raw;
-  uint32_t n = 0;
-  while (p < end && hilo_wire_next(&p, end, &raw, &what)) {
-    if (raw.number < HILO_WIRE_INSTRUCTION_OPERAND_IDS) continue;
-    if (raw.number > HILO_WIRE_INSTRUCTION_OPERAND_IDS) break;
-    for (size_t i = 0; i < raw.value.n; i++) n += !(raw.value.p[i] & 0x80);
-  }
-  return n;
-}
-
 static bool split_computations(hilo_proto_reader *r, const module_parts *parts) {
   const uint32_t n = parts->computations.n;
-  uint64_t n_insts = 0, n_operands = 0;
+  uint64_t n_insts = 0;
   bool ok = true;
   r->comps = HILO_NEW_ZEROED(&r->scratch.arena, hilo_wire_computation, (size_t)n + 1);
   r->n_comps = n;
@@ -84,17 +71,15 @@ static bool split_computations(hilo_proto_reader *r, const module_parts *parts) 
       continue;
     }
     n_insts += r->comps[i].instructions.n;
-    for (uint32_t k = 0; k < r->comps[i].instructions.n; k++)
-      n_operands += count_operands(r->comps[i].instructions.v[k]);
   }
   if (!ok) return false;
-  if (n_insts > 1u << 30 || n_operands > 1u << 30)
+  if (n_insts > 1u << 30)
     return hilo_proto_error(r, HILO_DIAG_EMOD907, NULL,
-                            "the module has %" PRIu64 " instructions and %" PRIu64
-                            " operands; at most 2^30 of each are supported",
-                            n_insts, n_operands);
-  hilo_module_reserve(r->m, (uint32_t)n_insts, (uint32_t)n_operands, n);
+                            "the module has %" PRIu64 " instructions; at most 2^30 are supported",
+                            n_insts);
+  hilo_module_reserve(r->m, (uint32_t)n_insts, (uint32_t)(n_insts + n_insts / 2), n);
   hilo_map_reserve(&r->names, (uint32_t)n_insts);
+  hilo_wire_memo_reserve(&r->memo, (uint32_t)n_insts / 2);
   r->id_of_inst = hilo_arena_resize_block(&r->scratch.arena, NULL, (n_insts + 1) * sizeof(int64_t));
   r->cap_locals = (uint32_t)n_insts * 2 + 1024;
   const size_t bytes = r->cap_locals * sizeof(uint32_t);
@@ -206,6 +191,13 @@ static bool read_module(hilo_proto_reader *r) {
   return ok && hilo_proto_read_header(r, r->rest) && read_schedule(r, w.schedule);
 }
 
+/* Operands were guessed at the start; what is too much is given back. */
+static void trim_operands(hilo_module *m) {
+  m->operand.v =
+      hilo_arena_resize_block(m->arena, m->operand.v, (size_t)m->operand.n * sizeof(*m->operand.v));
+  m->operand.cap = m->operand.n;
+}
+
 /* 1, 2, 3 … : computations callee first in order of first reference, instructions in file order. */
 static void number_instructions(hilo_proto_reader *r) {
   hilo_module *m = r->m;
@@ -237,6 +229,7 @@ hilo_status hilo_hlo_proto_read(hilo_arena *arena, hilo_str bytes, hilo_str name
   const bool ok = read_module(&r);
   HILO_CHECK(ok == (diags->n_errors == n_errors));
   if (ok) {
+    trim_operands(r.m);
     number_instructions(&r);
     *out = r.m;
   }

@@ -11,9 +11,27 @@ static const char many_parts[] = "it comes in too many parts";
 static const char bad_length[] = "its length is not a multiple of the element's";
 static const char bad_type[] = "its wire type does not fit the field";
 
+/* The groups of seven bits of up to eight bytes, put together. */
+static uint64_t gather_bits(uint64_t v) {
+  v = (v & 0x7f007f007f007f00) >> 1 | (v & 0x007f007f007f007f);
+  v = (v & 0x3fff00003fff0000) >> 2 | (v & 0x00003fff00003fff);
+  return (v & 0x0fffffff00000000) >> 4 | (v & 0x000000000fffffff);
+}
+
 bool hilo_wire_varint_slow(const char **p, const char *end, uint64_t *out) {
   uint64_t v = 0;
   const char *q = *p;
+  if (HILO_LIKELY(end - q >= 8)) {
+    memcpy(&v, q, 8);
+    const uint64_t stops = ~v & 0x8080808080808080;
+    if (HILO_LIKELY(stops != 0)) {
+      const unsigned last = (unsigned)__builtin_ctzll(stops); /* bit 7 of the last byte */
+      *out = gather_bits(v & ~0ull >> (63 - last));
+      *p = q + last / 8 + 1;
+      return true;
+    }
+    v = 0;
+  }
   for (unsigned shift = 0; shift < 70; shift += 7) {
     if (q >= end) return false;
     const uint64_t byte = (uint8_t)*q++;
@@ -133,28 +151,42 @@ static bool join(const decoder *d, const hilo_wire_field *f, hilo_str value) {
 }
 
 /* Room for n more entries of a list of integers; NULL: too many parts. */
-static int64_t *grow_dims(const decoder *d, const hilo_wire_field *f, const char *at, uint32_t n) {
+static int64_t *grow_more(const decoder *d, const hilo_wire_field *f, const char *at, uint32_t n) {
   hilo_dims *list = member(d, f);
-  if (list->n && !may_join(d, f, at, list->n * sizeof(int64_t))) return NULL;
+  if (!may_join(d, f, at, list->n * sizeof(int64_t))) return NULL;
   int64_t *v = HILO_NEW_ARRAY(d->reader->scratch, int64_t, (size_t)list->n + n);
-  if (list->n) memcpy(v, list->v, list->n * sizeof(*v));
+  memcpy(v, list->v, list->n * sizeof(*v));
   int64_t *to = v + list->n;
   *list = (hilo_dims){v, list->n + n};
   return to;
 }
 
+static inline int64_t *grow_dims(const decoder *d, const hilo_wire_field *f, const char *at,
+                                 uint32_t n) {
+  hilo_dims *list = member(d, f);
+  if (HILO_UNLIKELY(list->n)) return grow_more(d, f, at, n);
+  int64_t *v = hilo_arena_alloc(d->reader->scratch, n * sizeof(int64_t), _Alignof(int64_t));
+  *list = (hilo_dims){v, n};
+  return v;
+}
+
 /* Varints of a packed field are appended to the list. */
 static bool add_packed(const decoder *d, const hilo_wire_field *f, hilo_str value) {
-  uint32_t n = 0;
-  for (size_t i = 0; i < value.n; i++) n += !(value.p[i] & 0x80);
-  int64_t *to = grow_dims(d, f, value.p, n);
+  hilo_dims *list = member(d, f);
+  uint32_t n = (uint32_t)value.n; /* at most */
+  if (value.n > 64) {
+    n = 0;
+    for (size_t i = 0; i < value.n; i++) n += !(value.p[i] & 0x80);
+  }
+  int64_t *const start = grow_dims(d, f, value.p, n), *to = start;
   if (!to) return false;
   const char *p = value.p, *end = p + value.n;
   while (p < end) {
     uint64_t x;
     if (!hilo_wire_varint(&p, end, &x)) return fail(d, varint_fault(p, end), p, f, f->number);
-    *to++ = narrow(f->kind, x);
+    *to++ = f->kind == HILO_WIRE_I64S ? (int64_t)x : narrow(f->kind, x);
   }
+  list->n -= n - (uint32_t)(to - start);
   return true;
 }
 
@@ -275,54 +307,77 @@ static bool decode_rare(const decoder *d, const hilo_wire_field *f, uint64_t tag
   return fail(d, bad_type, *p, f, f->number);
 }
 
-/* The value of a known field. */
-static bool decode_field(const decoder *d, const hilo_wire_field *f, uint64_t tag, const char **p) {
+/* A known field: nearly all are a number, or a span of bytes. */
+static inline bool decode_field(const decoder *d, const hilo_wire_field *f, uint64_t tag,
+                                const char **p) {
   const uint32_t type = tag & 7;
   uint64_t v;
   if (HILO_UNLIKELY(f->case_offset)) choose(d, f);
   if (f->kind <= HILO_WIRE_BOOL && type == HILO_WIRE_VARINT) {
     if (!hilo_wire_varint(p, d->end, &v))
       return fail(d, varint_fault(*p, d->end), *p, f, f->number);
-    if (f->kind == HILO_WIRE_BOOL)
+    if (f->kind == HILO_WIRE_I64)
+      *(int64_t *)member(d, f) = (int64_t)v;
+    else if (f->kind == HILO_WIRE_BOOL)
       *(bool *)member(d, f) = v != 0;
     else
       *(int64_t *)member(d, f) = narrow(f->kind, v);
     return true;
   }
-  if (type != HILO_WIRE_LENGTH || f->kind <= HILO_WIRE_F64 || f->kind == HILO_WIRE_FIXED32S ||
-      f->kind == HILO_WIRE_FIXED64S)
-    return decode_rare(d, f, tag, p);
-  if (f->kind == HILO_WIRE_LIST) return add_run(d, f, p, tag);
+  if (HILO_UNLIKELY(type != HILO_WIRE_LENGTH || f->kind < HILO_WIRE_BYTES ||
+                    f->kind >= HILO_WIRE_FIXED32S))
+    return f->kind == HILO_WIRE_LIST && type == HILO_WIRE_LENGTH ? add_run(d, f, p, tag)
+                                                                 : decode_rare(d, f, tag, p);
   const char *at = *p;
   if (!hilo_wire_varint(p, d->end, &v)) return fail(d, varint_fault(*p, d->end), *p, f, f->number);
   if (v > (uint64_t)(d->end - *p)) return fail(d, too_long, at, f, f->number);
   const hilo_str value = {*p, v};
   *p += v;
-  if (f->kind == HILO_WIRE_BYTES) return *(hilo_str *)member(d, f) = value, true;
-  if (f->kind == HILO_WIRE_MESSAGE || f->kind == HILO_WIRE_VARINTS) return join(d, f, value);
-  return add_packed(d, f, value);
+  hilo_str *s = member(d, f);
+  if (f->kind == HILO_WIRE_BYTES || (f->kind <= HILO_WIRE_MESSAGE && HILO_LIKELY(!s->n))) {
+    *s = value;
+    return true;
+  }
+  return f->kind <= HILO_WIRE_VARINTS && f->kind != HILO_WIRE_I64S && f->kind != HILO_WIRE_I32S &&
+                 f->kind != HILO_WIRE_U32S && f->kind != HILO_WIRE_BOOLS
+             ? join(d, f, value)
+             : add_packed(d, f, value);
+}
+
+static bool skip_unknown(const decoder *d, const char **p) {
+  hilo_wire_head *head = (hilo_wire_head *)(void *)d->out;
+  hilo_wire_raw raw = {0};
+  const char *what, *at = *p;
+  if (!hilo_wire_next(p, d->end, &raw, &what)) return fail(d, what, at, NULL, raw.number);
+  if (!head->n_unknown++) head->unknown_number = raw.number;
+  return true;
 }
 
 bool hilo_wire_decode(hilo_wire_reader *reader, const hilo_wire_message *message, hilo_str bytes,
                       void *out) {
   memset(out, 0, message->bytes);
   const decoder d = {reader, message, out, bytes.p + bytes.n};
-  hilo_wire_head *head = out;
   const char *p = bytes.p;
   while (p < d.end) {
     const char *at = p;
-    uint64_t tag;
-    if (!hilo_wire_varint(&p, d.end, &tag)) return fail(&d, varint_fault(p, d.end), at, NULL, 0);
+    uint64_t tag = (uint8_t)*p++;
+    /* Tags have one or two bytes. */
+    if (tag & 0x80) {
+      if (HILO_LIKELY(p < d.end && !(*p & 0x80))) {
+        tag = (tag & 0x7f) | (uint64_t)(uint8_t)*p++ << 7;
+      } else {
+        p = at;
+        if (!hilo_wire_varint(&p, d.end, &tag))
+          return fail(&d, varint_fault(p, d.end), at, NULL, 0);
+      }
+    }
     const hilo_wire_field *f = hilo_wire_find_field(message, tag >> 3);
     if (HILO_LIKELY(f != NULL)) {
       if (!decode_field(&d, f, tag, &p)) return false;
-      continue;
+    } else {
+      p = at;
+      if (!skip_unknown(&d, &p)) return false;
     }
-    hilo_wire_raw raw = {0};
-    const char *what;
-    p = at;
-    if (!hilo_wire_next(&p, d.end, &raw, &what)) return fail(&d, what, at, NULL, raw.number);
-    if (!head->n_unknown++) head->unknown_number = raw.number;
   }
   return true;
 }

@@ -29,9 +29,8 @@ static void insert(hilo_wire_memo *memo, const struct hilo_wire_memo_slot *slot)
   memo->slots[i] = *slot;
 }
 
-static void rehash(hilo_wire_memo *memo) {
+static void rehash(hilo_wire_memo *memo, uint64_t n) {
   const hilo_wire_memo old = *memo;
-  const uint64_t n = old.slots ? 2 * ((uint64_t)old.mask + 1) : 256;
   if (n > UINT32_MAX) hilo_arena_out_of_memory(memo->arena);
   memo->slots = hilo_arena_resize_block(memo->arena, NULL, n * sizeof(*memo->slots));
   memset(memo->slots, 0, n * sizeof(*memo->slots));
@@ -41,9 +40,16 @@ static void rehash(hilo_wire_memo *memo) {
   if (old.slots) hilo_arena_resize_block(memo->arena, old.slots, 0);
 }
 
+void hilo_wire_memo_reserve(hilo_wire_memo *memo, uint32_t n) {
+  uint64_t n_slots = 256;
+  while (n_slots < 2 * (uint64_t)n) n_slots *= 2;
+  if (!memo->slots) rehash(memo, n_slots);
+}
+
 void hilo_wire_memo_put(hilo_wire_memo *memo, const hilo_wire_memo_key *key, uint32_t value) {
   if (!fits(key) || !key->bytes.p) return;
-  if (!memo->slots || (uint64_t)memo->n * 2 > memo->mask) rehash(memo);
+  if (!memo->slots || (uint64_t)memo->n * 2 > memo->mask)
+    rehash(memo, memo->slots ? 2 * ((uint64_t)memo->mask + 1) : 256);
   insert(memo, &(struct hilo_wire_memo_slot){key->bytes.p, (uint32_t)key->bytes.n, key->hash,
                                              key->kind, value});
   memo->n++;

@@ -22,6 +22,8 @@ typedef struct {
   uint32_t kind, hash;
 } hilo_wire_memo_key;
 
+/* Room for n entries. */
+void hilo_wire_memo_reserve(hilo_wire_memo *memo, uint32_t n);
 /* kind: what the bytes are, since equal bytes of two messages mean different things. */
 hilo_wire_memo_key hilo_wire_memo_key_of(uint32_t kind, hilo_str bytes);
 bool hilo_wire_memo_find(const hilo_wire_memo *memo, const hilo_wire_memo_key *key,

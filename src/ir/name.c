@@ -6,10 +6,10 @@ hilo_name hilo_name_parse(hilo_module *m, hilo_str text) {
   size_t n = text.n;
   while (n && text.p[n - 1] >= '0' && text.p[n - 1] <= '9') n--;
   const size_t digits = text.n - n;
-  uint64_t num = 0;
+  uint64_t num = 0; /* ten digits fit */
+  for (size_t i = n; i < text.n && digits <= 10; i++) num = num * 10 + (uint64_t)(text.p[i] - '0');
   const bool split = n >= 2 && text.p[n - 1] == '.' && digits && digits <= 10 &&
-                     (digits == 1 || text.p[n] != '0') &&
-                     hilo_str_parse_u64((hilo_str){text.p + n, digits}, &num) && num <= MAX_NUM;
+                     (digits == 1 || text.p[n] != '0') && num <= MAX_NUM;
   if (!split) return (hilo_name){hilo_module_string(m, text), HILO_NO_NUM};
   return (hilo_name){hilo_module_string(m, (hilo_str){text.p, n - 1}), (uint32_t)num};
 }

@@ -45,9 +45,11 @@ const hilo_family_info hilo_family_table[HILO_FAMILY_COUNT] = {
 #include "ir/records_expand.h"
 };
 
-static bool is_list(hilo_field_kind kind) {
-  return kind == HILO_KIND_DIMS || kind == HILO_KIND_RECS || kind == HILO_KIND_STRS ||
-         kind == HILO_KIND_TYPES;
+static bool is_list(unsigned kind) {
+  enum {
+    LISTS = 1 << HILO_KIND_DIMS | 1 << HILO_KIND_RECS | 1 << HILO_KIND_STRS | 1 << HILO_KIND_TYPES
+  };
+  return LISTS >> kind & 1;
 }
 
 /* The scalar at `p` as a word. */

@@ -163,6 +163,7 @@ static bool bad_reference(hilo_proto_reader *r, const comp_state *c, const wire_
                             "such an order",
                             what, k, HILO_FMT(w->name), HILO_FMT(other.name), id);
   }
+  if (r->lost_ids) return false; /* maybe that of an instruction whose own was wrong */
   return hilo_proto_error(r, HILO_DIAG_EMOD903, w->name.p,
                           "%s %u of `%.*s` has id %" PRId64 ", which no instruction of this "
                           "computation has",
@@ -210,6 +211,7 @@ static bool bad_callee(hilo_proto_reader *r, const comp_state *c, const wire_ins
                               "computations stand behind those that they call, and without "
                               "recursion there is such an order",
                               HILO_FMT(w->name), HILO_FMT(r->comps[i].name), id);
+  if (r->lost_ids) return false;
   return hilo_proto_error(r, HILO_DIAG_EMOD903, w->name.p,
                           "`%.*s` calls the computation with id %" PRId64 ", which the module does "
                           "not have",
@@ -295,11 +297,12 @@ static bool add_predecessors(hilo_proto_reader *r, const comp_state *c, const wi
 }
 
 static bool check_id(hilo_proto_reader *r, const comp_state *c, const wire_inst *w) {
+  const hilo_inst before = w->id < 0 ? HILO_INST_NONE : find_inst(r, c->comp, w->id);
+  if (HILO_LIKELY(w->id >= 0 && !before.ix)) return true;
+  r->lost_ids = true;
   if (w->id < 0)
     return hilo_proto_error(r, HILO_DIAG_EMOD903, w->name.p,
                             "the id of `%.*s` is negative: %" PRId64, HILO_FMT(w->name), w->id);
-  const hilo_inst before = find_inst(r, c->comp, w->id);
-  if (HILO_LIKELY(!before.ix)) return true;
   return hilo_proto_error(
       r, HILO_DIAG_EMOD903, w->name.p,
       "`%.*s` has id %" PRId64 ", which `%.*s` has already: ids are unique in a computation",
@@ -365,6 +368,7 @@ bool hilo_proto_read_computation(hilo_proto_reader *r, const hilo_wire_computati
   bool inserted;
   c.comp = hilo_comp_add(r->m, name);
   uint32_t *of_id = hilo_map_at(&r->comp_of_id, (uint64_t)w->id, &inserted);
+  if (!inserted) r->lost_ids = true;
   if (!inserted)
     return hilo_proto_error(r, HILO_DIAG_EMOD903, w->name.p,
                             "the computation `%.*s` has id %" PRId64 ", which another has already",

@@ -27,6 +27,9 @@ static bool bad_field(hilo_proto_reader *r, const char *at, uint32_t number, con
                             "the input is cut short: field %" PRIu64 " of `HloModuleProto` should "
                             "have %" PRIu64 " bytes, but only %zu are left",
                             tag >> 3, n, (size_t)(end - p));
+  if (!number)
+    return hilo_proto_error(r, HILO_DIAG_EMOD901, at,
+                            "a field of `HloModuleProto` cannot be read: %s", what);
   return hilo_proto_error(r, HILO_DIAG_EMOD901, at,
                           "field %u of `HloModuleProto` cannot be read: %s", number, what);
 }
@@ -95,7 +98,7 @@ static bool read_entry(hilo_proto_reader *r, int64_t id) {
     r->m->entry = hilo_comp_at(r->m, ix);
     return true;
   }
-  if (hilo_map_get(&r->skipped_comps, (uint64_t)id, 0)) return false;
+  if (r->lost_ids || hilo_map_get(&r->skipped_comps, (uint64_t)id, 0)) return false;
   return hilo_proto_error(r, HILO_DIAG_EMOD903, NULL,
                           "`entry_computation_id` is %" PRId64
                           ", which none of the %u computations "

@@ -47,6 +47,7 @@ typedef struct {
   hilo_map comp_of_id;             /* computation id → index; 0 while it is being read */
   hilo_map names, comp_names;      /* base and number of every name that was given */
   hilo_map skipped, skipped_comps; /* ids of what had an error */
+  bool lost_ids;                   /* something had a wrong id: others may refer to the right one */
   int64_t *id_of_inst;             /* by instruction index */
   uint32_t *inst_of_local;         /* local id → instruction index, of any computation */
   uint32_t cap_locals;

@@ -8,7 +8,10 @@
   } var##_message, *var = &var##_message;                                                          \
   memset(var, 0, sizeof(*var))
 
-enum { FORM_IOTA = 1, FORM_MESH = 2, KIND_NAMED = 100 };
+enum { FORM_IOTA = 1, FORM_MESH = 2, KIND_MAXIMAL = 1, KIND_NAMED = 100 };
+
+static const int64_t one[] = {1};
+static const hilo_dims one_tile = {one, 1};
 
 static hilo_str *strs(hilo_proto_writer *wr, size_t n) {
   return HILO_NEW_ARRAY(&wr->scratch.arena, hilo_str, n + 1);
@@ -303,9 +306,8 @@ hilo_str hilo_proto_sharding(hilo_proto_writer *wr, hilo_record record, hilo_rec
   if (a.tile_shape.ix)
     SHARDING(HILO_PUT_MESSAGE, tile_shape, TILE_SHAPE, hilo_proto_type(wr, a.tile_shape));
   SHARDING(HILO_PUT_LIST, tile_assignment_dimensions, TILE_ASSIGNMENT_DIMENSIONS, a.tile_dims);
-  if (a.kind == 1 && !a.tile_dims.n) /* maximal: XLA has a tile of one there */
-    SHARDING(HILO_PUT_LIST, tile_assignment_dimensions, TILE_ASSIGNMENT_DIMENSIONS,
-             ((hilo_dims){(const int64_t[]){1}, 1}));
+  if (a.kind == KIND_MAXIMAL && !a.tile_dims.n) /* XLA has a tile of one there */
+    SHARDING(HILO_PUT_LIST, tile_assignment_dimensions, TILE_ASSIGNMENT_DIMENSIONS, one_tile);
   if (how.form == FORM_IOTA) {
     SHARDING(HILO_PUT_LIST, iota_reshape_dims, IOTA_RESHAPE_DIMS, how.reshape_dims);
     SHARDING(HILO_PUT_LIST, iota_transpose_perm, IOTA_TRANSPOSE_PERM,

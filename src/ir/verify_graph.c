@@ -7,6 +7,12 @@
  * whose violations leave a module that the other checks can read. Each part is linear; depth of
  * call chains is met with explicit stacks. */
 
+/* Indices of instructions or computations by the hash of their name: the first of a chain for each
+ * hash, and the next in the chain for each index. */
+typedef struct {
+  uint32_t *heads, *chain, mask;
+} name_table;
+
 typedef struct {
   uint64_t n_slots; /* operand slots of live instructions */
   uint64_t n_uses;  /* entries of use lists */
@@ -17,9 +23,7 @@ typedef struct {
   /* Instructions that call, in order of computations; where each computation's begin. */
   hilo_vec(uint32_t) callers;
   uint32_t *first_caller;
-  /* Names: a chain of instructions per hash. */
-  uint32_t *names, *next_name;
-  uint32_t names_mask;
+  name_table inst_names, comp_names;
 } tally;
 
 static bool is_live(const hilo_module *m, uint32_t ix) {
@@ -209,14 +213,20 @@ static void report_root_flag(hilo_verifier *v, uint32_t ix, bool flagged) {
 
 /* ---- names ---- */
 
-static uint64_t name_key(uint32_t base, uint32_t num) { return (uint64_t)base << 32 | num; }
+/* Names by hash, in chains. Sixteen numbers of a base share a cache line, as names mostly come in
+ * the order of their numbers. */
+enum { LINE = 16 };
 
-static void init_names(hilo_verifier *v, tally *t) {
-  uint32_t n = 16;
-  while (n < v->m->n_insts && n < 1u << 30) n *= 2;
-  t->names = HILO_NEW_ZEROED(v->arena, uint32_t, n);
-  t->next_name = HILO_NEW_ARRAY(v->arena, uint32_t, v->m->n_inst_slots);
-  t->names_mask = n - 1;
+static inline uint32_t name_slot(uint32_t base, uint32_t num, uint32_t mask) {
+  const uint64_t line = hilo_hash_u64((uint64_t)base << 32 | num / LINE);
+  return (((uint32_t)line & ~(LINE - 1u)) | num % LINE) & mask;
+}
+
+static name_table make_names(hilo_verifier *v, uint32_t n_names, uint32_t n_indices) {
+  uint32_t n = LINE;
+  while (n < n_names && n < 1u << 30) n *= 2;
+  return (name_table){HILO_NEW_ZEROED(v->arena, uint32_t, n),
+                      HILO_NEW_ARRAY(v->arena, uint32_t, n_indices), n - 1};
 }
 
 static void report_name(hilo_verifier *v, uint32_t ix, uint32_t other) {
@@ -230,14 +240,13 @@ static void report_name(hilo_verifier *v, uint32_t ix, uint32_t other) {
                       hilo_infer_comp_text(&v->infer, hilo_comp_at(m, m->inst.comp[other])));
 }
 
-/* Names by hash, in chains. */
 static void check_names(hilo_verifier *v, tally *t, const hilo_comp_row *row) {
   const uint32_t *next = v->m->inst.next, *bases = v->m->inst.name_base;
-  const uint32_t *nums = v->m->inst.name_num, mask = t->names_mask;
-  uint32_t *names = t->names, *chain = t->next_name;
+  const uint32_t *nums = v->m->inst.name_num, mask = t->inst_names.mask;
+  uint32_t *heads = t->inst_names.heads, *chain = t->inst_names.chain;
   for (uint32_t ix = row->first; ix; ix = next[ix]) {
     const uint32_t base = bases[ix], num = nums[ix];
-    uint32_t *head = &names[hilo_hash_u64(name_key(base, num)) & mask], other = *head;
+    uint32_t *head = &heads[name_slot(base, num, mask)], other = *head;
     while (other && (nums[other] != num || bases[other] != base)) other = chain[other];
     chain[ix] = *head;
     *head = ix;
@@ -245,13 +254,17 @@ static void check_names(hilo_verifier *v, tally *t, const hilo_comp_row *row) {
   }
 }
 
-static void check_comp_name(hilo_verifier *v, hilo_map *names, hilo_comp c) {
-  const hilo_comp_row *row = hilo_comp_get(v->m, c);
-  bool inserted;
-  hilo_map_at(names, name_key(row->name_base, row->name_num), &inserted);
-  if (!inserted || !row->name_base)
+static void check_comp_name(hilo_verifier *v, tally *t, hilo_comp c) {
+  const hilo_comp_row *rows = v->m->comp.v;
+  const uint32_t ix = hilo_comp_ix(v->m, c), base = rows[ix].name_base, num = rows[ix].name_num;
+  uint32_t *head = &t->comp_names.heads[name_slot(base, num, t->comp_names.mask)], other = *head;
+  while (other && (rows[other].name_num != num || rows[other].name_base != base))
+    other = t->comp_names.chain[other];
+  t->comp_names.chain[ix] = *head;
+  *head = ix;
+  if (HILO_UNLIKELY(other || !base))
     hilo_verify_comp_error(v, HILO_DIAG_EMOD903, c, "a computation %s",
-                           row->name_base ? "of this name exists already" : "has no name");
+                           base ? "of this name exists already" : "has no name");
 }
 
 /* ---- the walk ---- */
@@ -533,19 +546,18 @@ static void check_calls(hilo_verifier *v, const tally *t) {
 
 bool hilo_verify_graph(hilo_verifier *v) {
   const hilo_module *m = v->m;
-  hilo_map comp_names = hilo_map_make(v->arena);
   tally t = {.ok = true,
              .n_callers = HILO_NEW_ZEROED(v->arena, uint32_t, m->comp.n),
              .unordered = hilo_bitset_create(v->arena, m->comp.n),
              .first_caller = HILO_NEW_ZEROED(v->arena, uint32_t, m->comp.n)};
   v->position = HILO_NEW_ZEROED(v->arena, uint32_t, m->n_inst_slots);
-  init_names(v, &t);
-  hilo_map_reserve(&comp_names, m->comp.n);
+  t.inst_names = make_names(v, m->n_insts, m->n_inst_slots);
+  t.comp_names = make_names(v, m->comp.n, m->comp.n);
   if (!m->entry.ix || !hilo_comp_is_live(m, m->entry))
     hilo_verify_comp_error(v, HILO_DIAG_EMOD903, HILO_COMP_NONE,
                            "the module has no entry computation");
   HILO_FOR_EACH_COMP(m, c) {
-    check_comp_name(v, &comp_names, c);
+    check_comp_name(v, &t, c);
     check_signature(v, c);
     check_list(v, &t, c);
   }

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "formats/detect.h"
 #include "formats/hlo_proto.h"
+#include "formats/hlo_text.h"
 #include "formats/load_directory.h"
 
 #include <sys/stat.h>
@@ -59,8 +60,7 @@ hilo_status hilo_load_bytes(hilo_arena *arena, hilo_str bytes, hilo_str name, hi
   case HILO_INPUT_HLO_PROTO:
   case HILO_INPUT_HLO_SNAPSHOT:
   case HILO_INPUT_DECOMPOSED_SNAPSHOT: return load_proto(arena, &input, name, diags, out);
-  case HILO_INPUT_HLO_TEXT:
-    return refuse(diags, HILO_DIAG_EMOD912, name, "HLO text is not read by this build");
+  case HILO_INPUT_HLO_TEXT: return hilo_hlo_text_read(arena, bytes, name, diags, out);
   case HILO_INPUT_MLIR_TEXT:
     return refuse(
         diags, HILO_DIAG_EMOD912, name,

@@ -107,6 +107,7 @@ enum {
   HILO_TEXT_PERCENT = 1 << 1,    /* names with % */
   HILO_TEXT_SIGNATURES = 1 << 2, /* computations with parameter list and result */
   HILO_TEXT_OPERAND_TYPES = 1 << 3,
+  HILO_TEXT_UNCOUNTED = 1 << 4, /* no comment with the index before every fifth operand */
 };
 
 /* What the module says besides its computations. Lists live in the module's arena. */

@@ -43,14 +43,14 @@ static void print_dims(const int64_t *dims, uint32_t n, uint64_t dynamic, hilo_s
 
 /* Types without layouts, long or deep tuples shortened: a message has no room for more. */
 static void print_type(const hilo_infer *c, hilo_type t, uint32_t depth, hilo_sb *sb) {
+  const hilo_module *m = c->m;
   const hilo_type_row *r = type_row(c, t);
   if (r->etype == HILO_BUFFER && depth < SHOWN_DEPTH) {
     hilo_sb_cat(sb, "b(");
     print_type(c, (hilo_type){(uint32_t)r->items[0]}, depth + 1, sb);
     hilo_sb_char(sb, ')');
-  } else if (r->etype != HILO_TUPLE) {
-    hilo_sb_cat(sb, row_etype_name(r));
-    print_dims(r->items, r->n, row_dynamic(r), sb);
+  } else if (r->etype != HILO_TUPLE && r->etype != HILO_BUFFER) {
+    hilo_type_print(&m->types, &m->records, &m->strings, t, false, sb);
   } else if (depth == SHOWN_DEPTH) {
     hilo_sb_cat(sb, "(...)");
   } else {

@@ -1,0 +1,2 @@
+#loc1 = loc("a")
+module {}

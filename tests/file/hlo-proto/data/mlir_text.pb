@@ -1,0 +1,3 @@
+// a comment
+module @m {
+}

@@ -65,8 +65,8 @@ static inline char *hilo_sb_reserve(hilo_sb *sb, size_t extra) {
   return sb->p + sb->n;
 }
 static inline void hilo_sb_bytes(hilo_sb *sb, const void *p, size_t n) {
-  char *to = hilo_sb_reserve(sb, n);
-  if (n) memcpy(to, p, n);
+  if (!n) return;
+  memcpy(hilo_sb_reserve(sb, n), p, n);
   sb->n += n;
 }
 static inline void hilo_sb_str(hilo_sb *sb, hilo_str s) { hilo_sb_bytes(sb, s.p, s.n); }

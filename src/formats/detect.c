@@ -139,8 +139,9 @@ static hilo_input detect_decomposed(hilo_str bytes, hilo_arena *scratch) {
   if (n_box < 1 || n_box > 127 || n_box >= bytes.n) return unknown;
   if (!hilo_wire_decode(&reader, &hilo_wire_literal_fields, (hilo_str){bytes.p + 1, n_box}, &box))
     return unknown;
+  if (!box.u64s.n) return unknown;
   const char *p = box.u64s.p, *end = p + box.u64s.n;
-  if (!box.u64s.n || !hilo_wire_varint(&p, end, &n) || p != end) return unknown;
+  if (!hilo_wire_varint(&p, end, &n) || p != end) return unknown;
   if (n > bytes.n - 1 - n_box) return unknown;
   hilo_input input = detect_proto((hilo_str){bytes.p + 1 + n_box, n});
   if (input.kind == HILO_INPUT_UNKNOWN) return unknown;

@@ -188,6 +188,7 @@ static void read_own_words(hilo_proto_reader *r, const Xla__HiloHeaderProto *w) 
  */
 static hilo_str without_hot_fields(hilo_proto_reader *r, hilo_str rest) {
   hilo_sb sb = hilo_sb_make(&r->scratch.arena);
+  if (!rest.n) return rest;
   const char *p = rest.p, *end = p + rest.n, *what;
   while (p < end) {
     const char *at = p;

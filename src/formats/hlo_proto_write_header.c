@@ -22,6 +22,7 @@ static void put_name(hilo_proto_writer *wr, hilo_sb *out, uint32_t number, hilo_
 /* Fields that this version does not read, as they came: those numbered first to last. */
 static void put_unparsed(hilo_proto_writer *wr, uint32_t first, uint32_t last) {
   const hilo_str all = wr->m->header.unparsed;
+  if (!all.n) return;
   const char *p = all.p, *end = p + all.n, *what;
   while (p < end) {
     const char *at = p;

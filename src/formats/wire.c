@@ -356,6 +356,7 @@ static bool skip_unknown(const decoder *d, const char **p) {
 bool hilo_wire_decode(hilo_wire_reader *reader, const hilo_wire_message *message, hilo_str bytes,
                       void *out) {
   memset(out, 0, message->bytes);
+  if (!bytes.n) return true;
   const decoder d = {reader, message, out, bytes.p + bytes.n};
   const char *p = bytes.p;
   while (p < d.end) {
@@ -422,6 +423,7 @@ static const char *value_fault(const hilo_wire_field *f, const hilo_wire_raw *ra
 
 bool hilo_wire_check(hilo_wire_reader *reader, const hilo_wire_message *message, hilo_str bytes,
                      uint32_t limit) {
+  if (!bytes.n) return true;
   level *stack = HILO_NEW_ARRAY(reader->scratch, level, (size_t)limit + 1);
   uint32_t n = 0;
   stack[n++] = (level){message, bytes.p, bytes.p + bytes.n};

@@ -5,7 +5,7 @@
 
 #include "../unit/wire_oracle.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 
 enum { MAX_DEPTH = 100 };
 
@@ -20,6 +20,7 @@ static void compare(hilo_arena *arena, hilo_str bytes) {
   if (!theirs) return;
   const char *fault = oracle_message(&r, &hilo_wire_module_fields, bytes, &theirs->base);
   xla__hlo_module_proto__free_unpacked(theirs, NULL);
+  if (fault) fprintf(stderr, "the readers disagree about `%s`\n", fault);
   HILO_CHECK(!fault);
 }
 

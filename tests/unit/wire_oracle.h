@@ -83,6 +83,7 @@ static const char *oracle_list(hilo_wire_reader *r, const hilo_wire_field *w, co
   }
   if (w->kind == HILO_WIRE_VARINTS) { /* the span of the varints */
     const hilo_str s = *(const hilo_str *)(const void *)mine;
+    if (!s.n) return n ? f->name : NULL;
     const char *p = s.p, *end = s.p + s.n;
     for (size_t i = 0; i < n; i++) {
       uint64_t v;

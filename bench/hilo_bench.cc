@@ -1,0 +1,106 @@
+// The benchmark program: every job of bench_case.h on files of the corpus (HILO_CORPUS) and on
+// generated modules, under Google Benchmark. Thin on purpose: what is measured is C, in
+// bench_case.c.
+//
+// Counters: items_per_second and ns_per_inst count HLO instructions of the input; bytes_per_second
+// the bytes read or written; live_per_inst the live bytes of the module without its strings and
+// literals.
+
+#include "bench/bench_case.h"
+
+#include <benchmark/benchmark.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+// Inputs are large, and benchmarks run input by input: one is held at a time.
+struct Held {
+  std::string spec;
+  bench_input *input = nullptr;
+  bench_input *get(const std::string &wanted) {
+    if (spec == wanted) return input;
+    if (input) bench_input_close(input);
+    spec = wanted;
+    input = bench_input_open(spec.c_str());
+    return input;
+  }
+  ~Held() {
+    if (input) bench_input_close(input);
+  }
+} held;
+
+void run(benchmark::State &state, const std::string &spec, int job) {
+  bench_input *input = held.get(spec);
+  if (!input) return state.SkipWithError("the input cannot be read");
+  const auto n_insts = static_cast<double>(bench_input_n_insts(input));
+  bench_sample sample = {};
+  double ns = 0;
+  for (auto _ : state) {
+    if (!bench_job_run(input, job, BENCH_TIMED, &sample)) {
+      state.SkipWithError("the job failed");
+      break;
+    }
+    state.SetIterationTime(static_cast<double>(sample.ns) * 1e-9);
+    ns += static_cast<double>(sample.ns);
+  }
+  const auto n_runs = static_cast<double>(state.iterations());
+  state.SetItemsProcessed(static_cast<int64_t>(n_insts * n_runs));
+  if (sample.bytes)
+    state.SetBytesProcessed(static_cast<int64_t>(sample.bytes) * state.iterations());
+  state.counters["insts"] = n_insts;
+  state.counters["ns_per_inst"] = ns / n_runs / n_insts;
+  state.counters["live_per_inst"] = static_cast<double>(sample.live_bytes) / n_insts;
+}
+
+void add(const std::string &name, const std::string &spec) {
+  for (int job = 0; job < bench_n_jobs(); job++)
+    benchmark::RegisterBenchmark((std::string(bench_job_name(job)) + "/" + name).c_str(),
+                                 [spec, job](benchmark::State &state) { run(state, spec, job); })
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond)
+        ->MinTime(0.1);
+}
+
+void add_corpus() {
+  const char *named = std::getenv("HILO_CORPUS");
+  const std::string corpus = named ? named : "../shared/corpus";
+  struct stat status;
+  if (stat(corpus.c_str(), &status) != 0) {
+    std::cerr << "SKIP: no corpus at " << corpus << " (HILO_CORPUS); generated modules only\n";
+    return;
+  }
+  for (const char *model :
+       {"llama_l04_train", "llama_l24_infer", "llama_l24_train", "llama_l48_train"})
+    add(model, corpus + "/jax/large/" + model + "/model.hlo.pb.zst");
+  add("mixtral_8x7b", corpus + "/hlo-text/xla-bench__hlo_mixtral_8x7b_bf16_2x8.hlo");
+}
+
+// Doubling sizes of the transformer show what grows faster than linear; scripts/bench_report.py
+// prints it.
+void add_generated() {
+  for (int n = 10000; n <= 1280000; n *= 2)
+    add("transformer:" + std::to_string(n), "transformer:" + std::to_string(n));
+  for (const char *kind : {"chain", "fan"})
+    for (int n = 10000; n <= 1000000; n *= 10) {
+      const std::string spec = std::string(kind) + ":" + std::to_string(n);
+      add(spec, spec);
+    }
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  add_corpus();
+  add_generated();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

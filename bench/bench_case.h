@@ -31,7 +31,8 @@ const char *bench_job_summary(int job);
 int bench_job_find(const char *name); /* -1: none */
 
 typedef struct {
-  uint64_t ns;    /* of the measured part */
+  uint64_t ns;    /* of the measured part: processor time of the thread, since the wall clock
+                     of a busy machine is about the others */
   uint64_t bytes; /* read or written; 0: the job is not about bytes */
   uint64_t
       live_bytes; /* of the module that the job made or worked on, without strings and literals */

@@ -36,7 +36,7 @@ static int list(void) {
 }
 
 static bool run(bench_input *input, const char *spec, int job, options o) {
-  bench_sample sample;
+  bench_sample sample = {0};
   uint64_t *ns = calloc((size_t)o.n_runs, sizeof *ns);
   bool ok = ns != NULL;
   for (long i = 0; ok && i < o.n_runs; i++) {

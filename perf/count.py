@@ -85,12 +85,13 @@ def write_baselines(rows, by):
 
 
 def compare(rows, known, tolerance):
-    """Print every count beside its baseline; how many are above it by more than the tolerance."""
+    """Print every count beside its baseline; how many are above it by more than the tolerance, or have none."""
     beyond = 0
     for (name, job), value in rows.items():
         before = known.get((name, job))
         if before is None:
-            print(f"{name:42} {job:18} {value:10.1f}  no baseline")
+            print(f"{name:42} {job:18} {value:10.1f}  NO BASELINE")
+            beyond += 1
             continue
         change = 100 * (value / before - 1)
         beyond += change > tolerance

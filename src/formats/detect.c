@@ -14,14 +14,21 @@ static bool is_word_byte(char c) {
   return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '$' || c == '-';
 }
 
-/* Behind a byte order mark, blanks and `//` comments. */
+/* Behind a byte order mark, blanks and comments. */
 static hilo_str skip_to_word(hilo_str s) {
   const char *p = s.p, *end = s.p + s.n;
   if (hilo_str_starts(s, "\xef\xbb\xbf")) p += 3;
   for (;;) {
     while (p < end && is_blank(*p)) p++;
-    if (end - p < 2 || p[0] != '/' || p[1] != '/') break;
-    while (p < end && *p != '\n') p++;
+    if (end - p < 2 || p[0] != '/') break;
+    if (p[1] == '/') {
+      while (p < end && *p != '\n') p++;
+    } else if (p[1] == '*') {
+      const char *close = memmem(p + 2, (size_t)(end - p - 2), "*/", 2);
+      p = close ? close + 2 : end;
+    } else {
+      break;
+    }
   }
   return (hilo_str){p, (size_t)(end - p)};
 }

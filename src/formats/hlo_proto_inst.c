@@ -54,14 +54,19 @@ static bool is_name_char(char c) {
          c == '_' || c == '-';
 }
 
+/* Words that HLO text reads as types: those that XLA keeps out of names. */
+static bool is_type_word(hilo_str name) {
+  const hilo_etype etype = hilo_etype_from_hlo(name);
+  return etype != HILO_INVALID && etype != HILO_TUPLE && etype != HILO_BUFFER;
+}
+
 /* What XLA makes of a name: other characters become `_`, type names get one behind. */
 static hilo_str sanitize(hilo_proto_reader *r, hilo_str name) {
   char *p = hilo_arena_alloc(&r->scratch.arena, name.n + 2, 1);
   for (size_t i = 0; i < name.n; i++) p[i] = is_name_char(name.p[i]) ? name.p[i] : '_';
   if ((p[0] >= '0' && p[0] <= '9') || p[0] == '.' || p[0] == '-') p[0] = '_';
   size_t n = name.n;
-  const hilo_etype etype = hilo_etype_from_hlo((hilo_str){p, n});
-  if (etype != HILO_INVALID && etype != HILO_TUPLE) p[n++] = '_';
+  if (is_type_word((hilo_str){p, n})) p[n++] = '_';
   const hilo_str made = {p, n};
   if (hilo_str_starts(made, "__") && !hilo_str_starts(made, "__xla_")) p[0] = 'a';
   return made;
@@ -74,7 +79,7 @@ static hilo_str clean_name(hilo_proto_reader *r, hilo_str name) {
     has_dot |= name.p[i] == '.';
   }
   plain = plain && !(name.n > 1 && name.p[0] == '_' && name.p[1] == '_');
-  if (HILO_LIKELY(plain && (has_dot || hilo_etype_from_hlo(name) == HILO_INVALID))) return name;
+  if (HILO_LIKELY(plain && (has_dot || !is_type_word(name)))) return name;
   return sanitize(r, name);
 }
 

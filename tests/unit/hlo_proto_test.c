@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "formats/hlo_proto.h"
 #include "formats/load.h"
+#include "ir/hlo_print.h"
 #include "wire_oracle.h"
 
 #include <glob.h>
@@ -256,6 +257,47 @@ static void test_round_trips(void **state) {
   assert_true(n > 90);
 }
 
+static hilo_str printed(const hilo_module *m) {
+  hilo_sb sb = hilo_sb_make(&arena);
+  hilo_hlo_print(m, NULL, &sb);
+  return hilo_sb_view(&sb);
+}
+
+/* Text, proto, text: the same text. And what a program's proto and its text say is the same module,
+ * but for the order of computations and what only the text's header says. */
+static void test_text_and_proto(void **state) {
+  (void)state;
+  const char *corpus = test_corpus();
+  if (!corpus) skip();
+  static const char *const patterns[] = {"/jax/*/model.hlo.txt", "/jax/sharded/*/model.hlo.txt"};
+  size_t n = 0;
+  for (size_t k = 0; k < HILO_COUNT(patterns); k++) {
+    char path[4096];
+    glob_t files;
+    snprintf(path, sizeof(path), "%s%s", corpus, patterns[k]);
+    if (glob(path, 0, NULL, &files)) continue;
+    for (size_t i = 0; i < files.gl_pathc; i++, n++) {
+      hilo_arena_reset(&arena);
+      diags = hilo_diags_make(&arena);
+      const char *name = files.gl_pathv[i];
+      hilo_module *m = NULL, *other = NULL;
+      if (hilo_load(&arena, name, &diags, &m) != HILO_OK) fail_msg("%s", rendered());
+      const hilo_str text = printed(m);
+      hilo_module *again = read_or_fail(write_or_fail(m), name);
+      again->header.text_style = m->header.text_style;
+      const hilo_str text_again = printed(again);
+      assert_int_equal(text.n, text_again.n);
+      assert_memory_equal(text.p, text_again.p, text.n);
+      snprintf(path, sizeof(path), "%.*s.pb", (int)strlen(name) - 4, name);
+      if (hilo_load(&arena, path, &diags, &other) != HILO_OK) fail_msg("%s", rendered());
+      assert_int_equal(m->n_insts, other->n_insts);
+      assert_int_equal(hilo_module_n_comps(m), hilo_module_n_comps(other));
+    }
+    globfree(&files);
+  }
+  assert_true(n > 90);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_a_module_is_what_it_says, setup, teardown),
@@ -264,6 +306,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_damage_at_every_byte, setup, teardown),
       cmocka_unit_test_setup_teardown(test_without_memory, setup, teardown),
       cmocka_unit_test_setup_teardown(test_round_trips, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_text_and_proto, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

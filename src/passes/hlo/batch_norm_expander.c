@@ -91,29 +91,42 @@ static hilo_inst results(const norm *b, const hilo_inst values[3]) {
   return tuple;
 }
 
+/* One instruction a line: the order of the operands of a call is the compiler's, that of the
+ * instructions must not be. */
+
 /* mean = E[x], var = E[x²] - E[x]², y = (x - mean) * rsqrt(var + epsilon) * scale + offset */
 static hilo_inst expand_training(const norm *b) {
-  const hilo_inst x = operand(b, 0), scale = operand(b, 1), offset = operand(b, 2);
+  const hilo_inst x = operand(b, 0);
+  const hilo_inst scale = spread(b, operand(b, 1));
+  const hilo_inst offset = spread(b, operand(b, 2));
   const hilo_inst n = all(b, b->features, b->n_per_feature);
+  const hilo_inst epsilon = all(b, b->full, b->epsilon);
+  const hilo_inst square = multiply(b, x, x);
   const hilo_inst mean = divide(b, sum(b, x), n);
-  const hilo_inst square_mean = divide(b, sum(b, multiply(b, x, x)), n);
-  const hilo_inst variance = subtract(b, square_mean, multiply(b, mean, mean));
-  const hilo_inst deviation = add(b, spread(b, variance), all(b, b->full, b->epsilon));
+  const hilo_inst square_mean = divide(b, sum(b, square), n);
+  const hilo_inst mean_square = multiply(b, mean, mean);
+  const hilo_inst variance = subtract(b, square_mean, mean_square);
+  const hilo_inst deviation = add(b, spread(b, variance), epsilon);
   const hilo_inst centered = subtract(b, x, spread(b, mean));
   const hilo_inst normal = multiply(b, centered, rsqrt(b, deviation));
-  const hilo_inst y = add(b, multiply(b, normal, spread(b, scale)), spread(b, offset));
+  const hilo_inst scaled = multiply(b, normal, scale);
+  const hilo_inst y = add(b, scaled, offset);
   return results(b, (hilo_inst[]){y, mean, variance});
 }
 
 /* y = x * scale' + offset', scale' = scale * rsqrt(var + epsilon), offset' = offset - mean * scale'
  */
 static hilo_inst expand_inference(const norm *b) {
-  const hilo_inst x = operand(b, 0), scale = operand(b, 1), offset = operand(b, 2);
-  const hilo_inst mean = operand(b, 3), variance = operand(b, 4);
-  const hilo_inst deviation = add(b, variance, all(b, b->features, b->epsilon));
-  const hilo_inst true_scale = multiply(b, scale, rsqrt(b, deviation));
+  const hilo_inst x = operand(b, 0);
+  const hilo_inst scale = operand(b, 1);
+  const hilo_inst offset = operand(b, 2);
+  const hilo_inst mean = operand(b, 3);
+  const hilo_inst variance = operand(b, 4);
+  const hilo_inst epsilon = all(b, b->features, b->epsilon);
+  const hilo_inst true_scale = multiply(b, scale, rsqrt(b, add(b, variance, epsilon)));
   const hilo_inst true_offset = subtract(b, offset, multiply(b, mean, true_scale));
-  const hilo_inst y = add(b, multiply(b, x, spread(b, true_scale)), spread(b, true_offset));
+  const hilo_inst scaled = multiply(b, x, spread(b, true_scale));
+  const hilo_inst y = add(b, scaled, spread(b, true_offset));
   return hilo_build_convert(b->m, b->at, y, b->etype);
 }
 
@@ -121,21 +134,27 @@ static hilo_inst expand_inference(const norm *b) {
  * grad_offset = Σg, grad_scale = Σ(g (x - mean)) r,
  * grad_x = scale r / N * (N g - Σg - (x - mean) Σ(g (x - mean)) / (var + epsilon)) */
 static hilo_inst expand_grad(const norm *b) {
-  const hilo_inst x = operand(b, 0), scale = operand(b, 1), mean = operand(b, 2);
-  const hilo_inst variance = operand(b, 3), grad_y = operand(b, 4);
+  const hilo_inst x = operand(b, 0);
+  const hilo_inst scale = spread(b, operand(b, 1));
+  const hilo_inst mean = spread(b, operand(b, 2));
+  const hilo_inst variance = operand(b, 3);
+  const hilo_inst grad_y = operand(b, 4);
   const hilo_inst n = all(b, b->full, b->n_per_feature);
-  const hilo_inst deviation = add(b, spread(b, variance), all(b, b->full, b->epsilon));
-  const hilo_inst rsqrt_of_features = rsqrt(b, add(b, variance, all(b, b->features, b->epsilon)));
-  const hilo_inst centered = subtract(b, x, spread(b, mean));
+  const hilo_inst feature_deviation = add(b, variance, all(b, b->features, b->epsilon));
+  const hilo_inst full_epsilon = all(b, b->full, b->epsilon);
+  const hilo_inst deviation = add(b, spread(b, variance), full_epsilon);
+  const hilo_inst centered = subtract(b, x, mean);
   const hilo_inst projection = sum(b, multiply(b, grad_y, centered));
   const hilo_inst grad_offset = sum(b, grad_y);
-  const hilo_inst grad_scale = multiply(b, projection, rsqrt_of_features);
+  const hilo_inst grad_scale = multiply(b, projection, rsqrt(b, feature_deviation));
   const hilo_inst i1 = multiply(b, grad_y, n);
-  const hilo_inst i2 = spread(b, grad_offset);
-  const hilo_inst i5 = divide(b, multiply(b, spread(b, projection), centered), deviation);
-  const hilo_inst i6 = subtract(b, subtract(b, i1, i2), i5);
-  const hilo_inst factor = divide(b, multiply(b, spread(b, scale), rsqrt(b, deviation)), n);
-  return results(b, (hilo_inst[]){multiply(b, factor, i6), grad_scale, grad_offset});
+  const hilo_inst i4 = multiply(b, spread(b, projection), centered);
+  const hilo_inst i5 = divide(b, i4, deviation);
+  const hilo_inst i3 = subtract(b, i1, spread(b, grad_offset));
+  const hilo_inst i6 = subtract(b, i3, i5);
+  const hilo_inst scale_r = multiply(b, scale, rsqrt(b, deviation));
+  const hilo_inst grad_x = multiply(b, divide(b, scale_r, n), i6);
+  return results(b, (hilo_inst[]){grad_x, grad_scale, grad_offset});
 }
 
 static bool match(const hilo_module *m, hilo_inst i, const hilo_pass_ctx *ctx) {

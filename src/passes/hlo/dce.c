@@ -17,11 +17,15 @@ static bool is_dead(sweeper *s, hilo_inst i) {
   return hilo_inst_is_removable(s->m, i, s->effects);
 }
 
-static bool sweep(sweeper *s, hilo_comp c) {
+static bool sweep(sweeper *s, hilo_comp c, hilo_pass_ctx *ctx) {
   bool changed = false;
   for (hilo_inst i = hilo_comp_last(s->m, c), before; i.ix; i = before) {
     before = hilo_inst_prev(s->m, i);
-    if (is_dead(s, i)) changed |= hilo_erase(s->m, i);
+    if (!is_dead(s, i)) continue;
+    ctx->n_matched++;
+    if (!hilo_erase(s->m, i)) continue;
+    ctx->n_rewritten++;
+    changed = true;
   }
   return changed;
 }
@@ -40,7 +44,7 @@ static bool drop_uncalled(hilo_module *m, hilo_arena *scratch) {
 
 HILO_DECLARE_PASS(dce) {
   sweeper s = {m, ctx->scratch, NULL};
-  HILO_FOR_EACH_COMP(m, c) *changed |= sweep(&s, c);
+  HILO_FOR_EACH_COMP(m, c) *changed |= sweep(&s, c, ctx);
   *changed |= drop_uncalled(m, ctx->scratch);
   return HILO_OK;
 }

@@ -301,6 +301,7 @@ static void print_head(printer *p) {
     hilo_sb_str(p->out, h->header_words);
   }
   PRINT(p->out, "\n\n");
+  hilo_print_entry_notes(p);
 }
 
 static void print_names(printer *p, const char *title, const hilo_string *names, uint32_t n) {

@@ -184,9 +184,11 @@ static void print_accuracy(printer *p, hilo_record record) {
 void hilo_print_extra(printer *p, hilo_inst inst) {
   const hilo_record record = hilo_inst_extra_record(p->m, inst);
   hilo_string backend_config = HILO_STRING_EMPTY;
+  hilo_record neuron = HILO_RECORD_NONE;
   if (record.ix) {
     const hilo_extra_attrs e = hilo_extra_get(&p->m->records, record);
     backend_config = e.backend_config;
+    neuron = e.neuron;
     if (e.sharding.ix) {
       PRINT(p->out, ", sharding=");
       hilo_print_sharding_of(p, e.sharding, e.sharding_spelling);
@@ -208,4 +210,5 @@ void hilo_print_extra(printer *p, hilo_inst inst) {
     PRINT(p->out, ", backend_config=");
     hilo_print_string_or_json(p->m, backend_config, p->out);
   }
+  if (neuron.ix) hilo_print_neuron(p, neuron);
 }

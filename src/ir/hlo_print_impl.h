@@ -72,6 +72,9 @@ void hilo_print_groups_of(printer *p, hilo_record groups, hilo_record spelling);
 void hilo_print_meta_fields(const hilo_module *m, const hilo_meta_attrs *meta, hilo_sb *out);
 void hilo_print_string_or_json(const hilo_module *m, hilo_string s, hilo_sb *out);
 void hilo_print_frontend(printer *p, hilo_record frontend);
+/* The dialect pipeline's attributes as comments: of an instruction, of the entry (a line). */
+void hilo_print_neuron(printer *p, hilo_record record);
+void hilo_print_entry_notes(printer *p);
 
 /* The operation inside of an async-start (or of the one that an update or done belongs to), if it
  * can be printed in its short form; else none. */

@@ -15,6 +15,8 @@ KINDS = {
     8: ("BOOL", "BOOLS"), 9: ("BYTES", "LIST"), 11: ("MESSAGE", "LIST"), 12: ("BYTES", "LIST"), 13: ("U32", "U32S"),
     14: ("I32", "I32S"),
 }
+# The wire type that writers give a field of this kind; 255: look closer (members of a oneof).
+WIRE_TYPES = {"F64": 1, "F32": 5, "I64": 0, "I32": 0, "U32": 0, "BOOL": 0}
 C_TYPES = {"F64": "double", "F32": "float", "I64": "int64_t", "I32": "int64_t", "U32": "int64_t", "BOOL": "bool",
            "BYTES": "hilo_str", "MESSAGE": "hilo_str", "FIXED64S": "hilo_str", "FIXED32S": "hilo_str",
            "VARINTS": "hilo_str", "I64S": "hilo_dims", "I32S": "hilo_dims", "U32S": "hilo_dims", "BOOLS": "hilo_dims", "LIST": "hilo_wire_list"}
@@ -120,7 +122,8 @@ def source(table):
         for number, field, kind, target, oneof in rows:
             sub = f"&hilo_wire_{target}_fields" if target else "NULL"
             case = f"offsetof({struct}, {oneof}_case)" if oneof else "0"
-            yield f'  {{"{field}", {sub}, {number}, offsetof({struct}, {field}), {case}, HILO_WIRE_{kind}}},'
+            wire = 255 if oneof else WIRE_TYPES.get(kind, 2)
+            yield f'  {{"{field}", {sub}, {number}, offsetof({struct}, {field}), {case}, HILO_WIRE_{kind}, {wire}}},'
         yield "};"
         yield f'const hilo_wire_message {struct}_fields = {{"{name}", {short_name}_rows, {len(rows)}, sizeof({struct}), {{'
         index = ", ".join(f"[{row[0]}] = {at}" for at, row in enumerate(rows, 1) if row[0] < 128)

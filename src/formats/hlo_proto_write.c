@@ -74,9 +74,13 @@ static int64_t inst_id(const hilo_proto_writer *wr, hilo_comp c, hilo_inst i) {
 static void put_operands(hilo_proto_writer *wr, hilo_comp c, hilo_inst i) {
   const uint32_t n = hilo_inst_n_operands(wr->m, i);
   if (!n) return;
+  const uint64_t comp_id = wr->comp_ids[hilo_comp_ix(wr->m, c)];
   const size_t at = hilo_wire_begin(wr->out, HILO_WIRE_INSTRUCTION_OPERAND_IDS);
+  char *to = hilo_sb_reserve(wr->out, (size_t)n * 10), *p = to;
   for (uint32_t k = 0; k < n; k++)
-    hilo_wire_put_varint(wr->out, (uint64_t)inst_id(wr, c, hilo_inst_operand(wr->m, i, k)));
+    p = hilo_wire_raw_varint(p, comp_id << 32 |
+                                    wr->local_ids[hilo_ix(wr->m, hilo_inst_operand(wr->m, i, k))]);
+  wr->out->n += (size_t)(p - to);
   hilo_wire_end(wr->out, at);
 }
 
@@ -114,7 +118,7 @@ static void put_instruction(hilo_proto_writer *wr, hilo_comp c, hilo_inst i) {
   const hilo_record meta = hilo_inst_meta_record(m, i);
   const size_t at = hilo_wire_begin(out, HILO_WIRE_COMPUTATION_INSTRUCTIONS);
   put_name(wr, HILO_WIRE_INSTRUCTION_NAME, hilo_inst_name(m, i));
-  hilo_wire_put_bytes(out, HILO_WIRE_INSTRUCTION_OPCODE, hilo_str_of(hilo_op_get(op)->hlo));
+  hilo_wire_put_bytes(out, HILO_WIRE_INSTRUCTION_OPCODE, wr->op_names[op]);
   hilo_wire_put_bytes(out, HILO_WIRE_INSTRUCTION_SHAPE, hilo_proto_type(wr, hilo_inst_type(m, i)));
   if (meta.ix) hilo_wire_put_bytes(out, HILO_WIRE_INSTRUCTION_METADATA, hilo_proto_meta(wr, meta));
   if (op == HILO_OP_CONSTANT)
@@ -122,14 +126,17 @@ static void put_instruction(hilo_proto_writer *wr, hilo_comp c, hilo_inst i) {
                            hilo_inst_type(m, i));
   hilo_proto_put_attr(wr, i, &s);
   hilo_proto_put_extra(wr, i, &s);
-  hilo_wire_encode(out, &hilo_wire_instruction_fields, &s.set, HILO_WIRE_INSTRUCTION_LITERAL,
-                   HILO_WIRE_INSTRUCTION_ID - 1, &s.w);
+  const bool has_fields = s.set.bits[0] | s.set.bits[1];
+  if (has_fields)
+    hilo_wire_encode(out, &hilo_wire_instruction_fields, &s.set, HILO_WIRE_INSTRUCTION_LITERAL,
+                     HILO_WIRE_INSTRUCTION_ID - 1, &s.w);
   hilo_wire_put_int(out, HILO_WIRE_INSTRUCTION_ID, inst_id(wr, c, i));
   put_operands(wr, c, i);
   put_predecessors(wr, c, i);
   put_called(wr, i);
-  hilo_wire_encode(out, &hilo_wire_instruction_fields, &s.set,
-                   HILO_WIRE_INSTRUCTION_CALLED_COMPUTATION_IDS + 1, 127, &s.w);
+  if (has_fields)
+    hilo_wire_encode(out, &hilo_wire_instruction_fields, &s.set,
+                     HILO_WIRE_INSTRUCTION_CALLED_COMPUTATION_IDS + 1, 127, &s.w);
   hilo_wire_end(out, at);
 }
 
@@ -231,6 +238,8 @@ hilo_status hilo_hlo_proto_write(const hilo_module *m, hilo_sb *out, hilo_diags 
   wr.sb = hilo_sb_make(&wr.keep.arena);
   wr.done = hilo_map_make(&wr.keep.arena);
   HILO_PUSH(&wr.keep.arena, &wr.spans, (hilo_str){0});
+  for (uint32_t op = 0; op < HILO_OP_COUNT; op++)
+    wr.op_names[op] = hilo_str_of(hilo_op_table[op].hlo);
   const hilo_status status = write_all(&wr);
   hilo_scratch_deinit(&wr.keep);
   hilo_scratch_deinit(&wr.scratch);

@@ -21,6 +21,7 @@ typedef struct {
   hilo_comp_list comps; /* callee first */
   uint32_t *comp_ids;   /* by computation index; 0: not written */
   uint32_t *local_ids;  /* by instruction index */
+  hilo_str op_names[HILO_OP_COUNT];
 } hilo_proto_writer;
 
 /* An instruction under construction. */

@@ -183,7 +183,9 @@ static bool add_packed(const decoder *d, const hilo_wire_field *f, hilo_str valu
   const char *p = value.p, *end = p + value.n;
   while (p < end) {
     uint64_t x;
-    if (!hilo_wire_varint(&p, end, &x)) return fail(d, varint_fault(p, end), p, f, f->number);
+    /* Looking ahead beyond the list, as far as the message goes, is what makes this fast. */
+    if (!hilo_wire_varint(&p, d->end, &x) || p > end)
+      return fail(d, varint_fault(p, end), p, f, f->number);
     *to++ = f->kind == HILO_WIRE_I64S ? (int64_t)x : narrow(f->kind, x);
   }
   list->n -= n - (uint32_t)(to - start);
@@ -307,41 +309,61 @@ static bool decode_rare(const decoder *d, const hilo_wire_field *f, uint64_t tag
   return fail(d, bad_type, *p, f, f->number);
 }
 
-/* A known field: nearly all are a number, or a span of bytes. */
-static inline bool decode_field(const decoder *d, const hilo_wire_field *f, uint64_t tag,
-                                const char **p) {
+/* A known field, whatever its form. */
+static bool decode_field(const decoder *d, const hilo_wire_field *f, uint64_t tag, const char **p) {
   const uint32_t type = tag & 7;
   uint64_t v;
-  if (HILO_UNLIKELY(f->case_offset)) choose(d, f);
+  if (f->case_offset) choose(d, f);
   if (f->kind <= HILO_WIRE_BOOL && type == HILO_WIRE_VARINT) {
     if (!hilo_wire_varint(p, d->end, &v))
       return fail(d, varint_fault(*p, d->end), *p, f, f->number);
-    if (f->kind == HILO_WIRE_I64)
-      *(int64_t *)member(d, f) = (int64_t)v;
-    else if (f->kind == HILO_WIRE_BOOL)
+    if (f->kind == HILO_WIRE_BOOL)
       *(bool *)member(d, f) = v != 0;
     else
       *(int64_t *)member(d, f) = narrow(f->kind, v);
     return true;
   }
-  if (HILO_UNLIKELY(type != HILO_WIRE_LENGTH || f->kind < HILO_WIRE_BYTES ||
-                    f->kind >= HILO_WIRE_FIXED32S))
-    return f->kind == HILO_WIRE_LIST && type == HILO_WIRE_LENGTH ? add_run(d, f, p, tag)
-                                                                 : decode_rare(d, f, tag, p);
+  if (type != HILO_WIRE_LENGTH || f->kind < HILO_WIRE_BYTES || f->kind == HILO_WIRE_FIXED32S ||
+      f->kind == HILO_WIRE_FIXED64S)
+    return decode_rare(d, f, tag, p);
+  if (f->kind == HILO_WIRE_LIST) return add_run(d, f, p, tag);
   const char *at = *p;
   if (!hilo_wire_varint(p, d->end, &v)) return fail(d, varint_fault(*p, d->end), *p, f, f->number);
   if (v > (uint64_t)(d->end - *p)) return fail(d, too_long, at, f, f->number);
   const hilo_str value = {*p, v};
   *p += v;
-  hilo_str *s = member(d, f);
-  if (f->kind == HILO_WIRE_BYTES || (f->kind <= HILO_WIRE_MESSAGE && HILO_LIKELY(!s->n))) {
-    *s = value;
-    return true;
+  if (f->kind == HILO_WIRE_BYTES) return *(hilo_str *)member(d, f) = value, true;
+  if (f->kind == HILO_WIRE_MESSAGE || f->kind == HILO_WIRE_VARINTS) return join(d, f, value);
+  return add_packed(d, f, value);
+}
+
+/* The forms that nearly all fields have: a number, or a span of bytes that is the first of its
+ * field. False: it is neither, and p stays. */
+static inline bool decode_usual(char *to, const hilo_wire_field *f, const char **p,
+                                const char *end) {
+  const char *q = *p;
+  uint64_t v;
+  switch (f->kind) {
+  case HILO_WIRE_I64:
+    if (!hilo_wire_varint(&q, end, &v)) return false;
+    memcpy(to, &v, sizeof(v));
+    break;
+  case HILO_WIRE_I32:
+    if (!hilo_wire_varint(&q, end, &v)) return false;
+    *(int64_t *)(void *)to = (int32_t)v;
+    break;
+  case HILO_WIRE_BYTES:
+  case HILO_WIRE_MESSAGE: {
+    hilo_str *s = (hilo_str *)(void *)to;
+    if (!hilo_wire_varint(&q, end, &v) || v > (uint64_t)(end - q) || s->n) return false;
+    *s = (hilo_str){q, v};
+    q += v;
+    break;
   }
-  return f->kind <= HILO_WIRE_VARINTS && f->kind != HILO_WIRE_I64S && f->kind != HILO_WIRE_I32S &&
-                 f->kind != HILO_WIRE_U32S && f->kind != HILO_WIRE_BOOLS
-             ? join(d, f, value)
-             : add_packed(d, f, value);
+  default: return false;
+  }
+  *p = q;
+  return true;
 }
 
 static bool skip_unknown(const decoder *d, const char **p) {
@@ -374,6 +396,8 @@ bool hilo_wire_decode(hilo_wire_reader *reader, const hilo_wire_message *message
     }
     const hilo_wire_field *f = hilo_wire_find_field(message, tag >> 3);
     if (HILO_LIKELY(f != NULL)) {
+      if (HILO_LIKELY((tag & 7) == f->wire && decode_usual((char *)out + f->offset, f, &p, d.end)))
+        continue;
       if (!decode_field(&d, f, tag, &p)) return false;
     } else {
       p = at;

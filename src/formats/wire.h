@@ -39,6 +39,7 @@ typedef struct {
   uint16_t offset;      /* in the struct */
   uint16_t case_offset; /* of the oneof's case; 0: none */
   uint8_t kind;         /* hilo_wire_kind */
+  uint8_t wire;         /* the usual wire type; 255: none is */
 } hilo_wire_field;
 
 struct hilo_wire_message {
@@ -120,6 +121,12 @@ static inline void hilo_wire_put_varint(hilo_sb *out, uint64_t v) {
     hilo_sb_char(out, (char)v);
   else
     hilo_wire_put_varint_slow(out, v);
+}
+/* The same at a place with room for ten bytes; behind it on return. */
+static inline char *hilo_wire_raw_varint(char *p, uint64_t v) {
+  for (; v >= 0x80; v >>= 7) *p++ = (char)(v | 0x80);
+  *p++ = (char)v;
+  return p;
 }
 static inline uint32_t hilo_wire_varint_bytes(uint64_t v) {
   return (uint32_t)(70 - __builtin_clzll(v | 1)) / 7;

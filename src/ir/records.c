@@ -94,43 +94,53 @@ typedef struct {
   bool narrow;
 } encoded;
 
-static void encode(const hilo_family_info *info, const char *attrs, encoded *e) {
+/* Which fields are not zero, and how many words they take. */
+static uint32_t find_set_fields(const hilo_family_info *info, const char *attrs, size_t *n_words) {
+  uint32_t mask = 0;
+  size_t n = 0;
   for (uint32_t i = 0; i < info->n_fields; i++) {
     const hilo_field *f = &info->fields[i];
     const char *p = attrs + f->offset;
     if (is_list(f->kind)) {
+      const uint32_t length = ((const hilo_dims *)(const void *)p)->n;
+      if (!length) continue;
+      n += length;
+    } else if (!load_scalar(p, f->kind)) {
+      continue;
+    }
+    n++;
+    mask |= 1u << i;
+  }
+  *n_words = n;
+  return mask;
+}
+
+static void encode(const hilo_family_info *info, const char *attrs, encoded *e) {
+  for (uint32_t rest = e->mask; rest; rest &= rest - 1) {
+    const hilo_field *f = &info->fields[__builtin_ctz(rest)];
+    const char *p = attrs + f->offset;
+    if (is_list(f->kind)) {
       const hilo_dims *list = (const void *)p;
-      if (!list->n) continue;
       e->words[e->n++] = list->n;
       memcpy(e->words + e->n, list->v, list->n * sizeof(int64_t));
       e->n += list->n;
       e->narrow = false;
     } else {
       const int64_t v = load_scalar(p, f->kind);
-      if (!v) continue;
       e->words[e->n++] = v;
       e->narrow &= v == (int32_t)v;
     }
-    e->mask |= 1u << i;
   }
-}
-
-static size_t max_words(const hilo_family_info *info, const char *attrs) {
-  size_t n = info->n_fields;
-  for (uint32_t i = 0; i < info->n_fields; i++)
-    if (is_list(info->fields[i].kind))
-      n += ((const hilo_dims *)(const void *)(attrs + info->fields[i].offset))->n;
-  return n;
 }
 
 hilo_record hilo_record_put(hilo_store *records, hilo_family family, const void *attrs) {
   enum { LOCAL_WORDS = 128 };
   const hilo_family_info *info = &hilo_family_table[family];
   int64_t local[LOCAL_WORDS];
-  const size_t max = max_words(info, attrs);
-  encoded e = {local, 0, 0, true};
-  if (max > LOCAL_WORDS)
-    e.words = hilo_arena_resize_block(records->arena, NULL, max * sizeof(int64_t));
+  size_t n_words;
+  encoded e = {local, 0, find_set_fields(info, attrs, &n_words), true};
+  if (n_words > LOCAL_WORDS)
+    e.words = hilo_arena_resize_block(records->arena, NULL, n_words * sizeof(int64_t));
   encode(info, attrs, &e);
   if (e.narrow) {
     int32_t *narrow = (int32_t *)(void *)e.words;

@@ -7,9 +7,11 @@
 
 static hilo_printer make_printer(const hilo_module *m, const hilo_penguin_options *o,
                                  hilo_diags *diags, hilo_sb *text) {
-  enum { FIXED_IMPORTS = 7 };
+  /* A large text that grows is copied again and again, and most of its cost is fresh pages. */
+  enum { FIXED_IMPORTS = 7, BYTES_PER_INST = 400 };
   hilo_arena *arena = text->arena;
   hilo_printer p = {.m = m, .o = o, .diags = diags, .arena = arena, .out = text};
+  hilo_sb_reserve(text, (size_t)m->n_insts * BYTES_PER_INST);
   p.next_var = p.next_id = 1;
   p.n_imported = FIXED_IMPORTS;
   p.value = HILO_NEW_ZEROED(arena, uint32_t, m->n_inst_slots + 1);

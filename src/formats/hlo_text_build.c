@@ -37,9 +37,9 @@ static bool single(text_reader *r, text_attr a, int64_t *out) {
   if (n == 1 && *out >= 0) return true;
   const hilo_str name = hilo_text_attr_name(a);
   if (n == 1)
-    return hilo_text_fail(r, HILO_DIAG_EMOD902, place(r, a), "`%.*s` is negative: %lld",
+    return hilo_text_fail(r, HILO_DIAG_EMOD919, place(r, a), "`%.*s` is negative: %lld",
                           HILO_FMT(name), (long long)*out);
-  return hilo_text_fail(r, HILO_DIAG_EMOD902, place(r, a), "`%.*s` names one dimension, saw %u",
+  return hilo_text_fail(r, HILO_DIAG_EMOD919, place(r, a), "`%.*s` names one dimension, saw %u",
                         HILO_FMT(name), n);
 }
 
@@ -47,7 +47,7 @@ static bool single(text_reader *r, text_attr a, int64_t *out) {
 static bool index_value(text_reader *r, text_attr a, int64_t v, uint32_t *out) {
   if (v < 0 || v > INT32_MAX) {
     const hilo_str name = hilo_text_attr_name(a);
-    return hilo_text_fail(r, HILO_DIAG_EMOD902, place(r, a), "`%.*s` is out of range: %lld",
+    return hilo_text_fail(r, HILO_DIAG_EMOD919, place(r, a), "`%.*s` is out of range: %lld",
                           HILO_FMT(name), (long long)v);
   }
   *out = (uint32_t)v;

@@ -113,7 +113,15 @@ static bool can_resume_at(const text_reader *r, const char *p) {
   return *q == '=';
 }
 
-static void recover(text_reader *r) {
+/* Is p the first of its line but for blanks? */
+static bool starts_line(const text_reader *r, const char *p) {
+  while (p > r->text && (p[-1] == ' ' || p[-1] == '\t' || p[-1] == '\r')) p--;
+  return p == r->text || p[-1] == '\n';
+}
+
+/* From what failed, at `from`, to the next place to resume at. */
+static void recover(text_reader *r, const char *from) {
+  if (r->p > from && starts_line(r, r->p) && can_resume_at(r, r->p)) return;
   while (r->p < r->end) {
     const char *newline = memchr(r->p, '\n', (size_t)(r->end - r->p));
     if (!newline) {
@@ -147,7 +155,7 @@ static void read_one(text_reader *r, body *b) {
     b->root_at = at;
   }
   b->last = inst;
-  if (!ok) recover(r);
+  if (!ok) recover(r, at);
 }
 
 /* From `{` to `}`; the computation is r->comp. */
@@ -157,7 +165,7 @@ static bool read_body(text_reader *r, const char *name_at) {
   if (!text_want(r, '{', "to start the instructions")) return false;
   bool closed = false;
   uint32_t n = 0;
-  for (; r->p < r->end && !r->too_many_errors; n++) {
+  for (; r->p < r->end && !r->gave_up; n++) {
     text_skip(r);
     if (text_eat(r, '}')) {
       closed = true;
@@ -167,9 +175,11 @@ static bool read_body(text_reader *r, const char *name_at) {
     if (hilo_str_is(word, "ENTRY") || hilo_str_is(word, "HloModule")) break;
     read_one(r, &b);
   }
-  if (!closed && !r->too_many_errors)
+  if (!closed && !r->gave_up) {
     hilo_text_fail(r, HILO_DIAG_EMOD900, r->p >= r->end ? r->end : r->p,
                    "the computation is not closed: expected `}`");
+    hilo_text_note(r, text_offset(r, name_at), "it starts here");
+  }
   if (closed && n == 0)
     hilo_text_fail(r, HILO_DIAG_EMOD903, name_at, "the computation has no instructions");
   hilo_text_resolve_missing(r, missing, r->scope);
@@ -202,9 +212,11 @@ static void leave(text_reader *r, const context *outer) {
 }
 
 bool hilo_text_nested_computation(text_reader *r, uint32_t *out) {
-  if (r->depth == MAX_DEPTH)
-    return hilo_text_fail(r, HILO_DIAG_EMOD907, r->p, "computations nest deeper than %d",
-                          MAX_DEPTH);
+  if (r->depth == MAX_DEPTH) {
+    hilo_text_fail(r, HILO_DIAG_EMOD907, r->p, "computations nest deeper than %d", MAX_DEPTH);
+    r->gave_up = true; /* there is no telling where reading could resume */
+    return false;
+  }
   const uint32_t n_errors = r->errors.n;
   text_attrs *attrs = HILO_NEW(&r->scratch->arena, text_attrs);
   memcpy(attrs, &r->attrs, sizeof(*attrs));

@@ -334,7 +334,7 @@ static const char *groups_end(const text_reader *r, const char *p) {
       if (depth == 0) return NULL;
       if (--depth) continue;
       if (p[1] != '<' && p[1] != 'T' && p[1] != ' ' &&
-          !(p[1] == ',' && p[2] == ' ' && p[3] == 'd' && p[4] == 'e'))
+          !(r->end - p > 4 && memcmp(p + 1, ", de", 4) == 0))
         return p + 1;
     }
   }

@@ -150,14 +150,15 @@ typedef struct text_reader {
   hilo_str file_name;
   hilo_diags *diags;
   hilo_vec(text_error) errors;
-  bool too_many_errors; /* or one that makes the rest of the text meaningless: reading ends */
-  uint8_t style_seen;   /* HILO_TEXT_* bits of `style` that have been decided */
+  bool gave_up;       /* too many errors, or one that makes the rest meaningless: reading ends */
+  uint8_t style_seen; /* HILO_TEXT_* bits of `style` that have been decided */
 
   text_words op_words, attr_words, etype_words;
   text_symbols insts, comps;
   text_memo memo;
   uint64_t *used_names; /* base and number of all instructions, made when the first name clashes */
   uint32_t n_used_names, used_names_mask;
+  hilo_map type_sizes;        /* of tuple types that were inferred: see infer_type */
   hilo_map next_number;       /* base → number to try next for a name that clashed */
   hilo_map comp_names;        /* of base and number */
   hilo_vec(text_symbol) undo; /* entries that a nested computation hides */

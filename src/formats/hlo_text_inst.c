@@ -133,9 +133,9 @@ static bool check_operand_count(text_reader *r, const draft *d, uint32_t n) {
   if ((int64_t)n >= min && (max < 0 || (int64_t)n <= max)) return true;
   const char *more = max < 0 ? " or more" : "";
   if (max > min)
-    return hilo_text_fail(r, HILO_DIAG_EMOD902, d->op_at, "`%s` takes %d to %d operands, has %u",
+    return hilo_text_fail(r, HILO_DIAG_EMOD917, d->op_at, "`%s` takes %d to %d operands, has %u",
                           info->hlo, min, max, n);
-  return hilo_text_fail(r, HILO_DIAG_EMOD902, d->op_at, "`%s` takes %d%s operand%s, has %u",
+  return hilo_text_fail(r, HILO_DIAG_EMOD917, d->op_at, "`%s` takes %d%s operand%s, has %u",
                         info->hlo, min, more, min == 1 && max == 1 ? "" : "s", n);
 }
 
@@ -165,6 +165,9 @@ static bool read_constant(text_reader *r, draft *d) {
 
 static bool unknown_opcode(text_reader *r, hilo_str word) {
   if (!word.n) return hilo_text_expected(r, "an opcode");
+  if (text_word_find(&r->etype_words, word.p, word.n) > 0)
+    return hilo_text_fail(r, HILO_DIAG_EMOD900, word.p + word.n,
+                          "expected `[` and the dimensions behind `%.*s`", HILO_FMT(word));
   const hilo_str near = hilo_str_nearest(word, r->op_words.words, HILO_OP_COUNT);
   return hilo_text_fail(r, HILO_DIAG_EMOD900, word.p, "there is no operation `%.*s`%s%.*s%s",
                         HILO_FMT(word), near.n ? "; did you mean `" : "", HILO_FMT(near),
@@ -309,9 +312,40 @@ static bool complete(text_reader *r, const draft *d, hilo_inst_desc *desc) {
   return true;
 }
 
+/* Types that are not written can double with each instruction, and would be too large to print. */
+enum { MAX_PARTS = 1 << 16, PARTS_BITS = 17 };
+
+/* The parts that the type is made of, and above them in PARTS_BITS bits how deep it nests.
+ * Recursive: an element was written, and is not too deep, or has been counted. */
+static uint32_t size_of_type(text_reader *r, hilo_type type) {
+  const hilo_store *types = &r->m->types;
+  if (!hilo_type_is_tuple(types, type)) return 1;
+  bool is_new;
+  const uint32_t *known = hilo_map_at(&r->type_sizes, type.ix, &is_new);
+  if (!is_new) return *known;
+  uint32_t n = 1, depth = 0;
+  const uint32_t n_elements = hilo_type_row_of(types, type)->n;
+  for (uint32_t i = 0; i < n_elements; i++) {
+    const uint32_t size = size_of_type(r, hilo_type_element(types, type, i));
+    n += size & ((1u << PARTS_BITS) - 1);
+    if (size >> PARTS_BITS > depth) depth = size >> PARTS_BITS;
+    if (n > MAX_PARTS) n = MAX_PARTS;
+  }
+  const uint32_t size = (depth + 1) << PARTS_BITS | n;
+  *hilo_map_at(&r->type_sizes, type.ix, &is_new) = size;
+  return size;
+}
+
 static bool infer_type(text_reader *r, const draft *d, hilo_inst_desc *desc) {
   desc->type = hilo_infer_desc(r->m, desc);
-  if (desc->type.ix) return true;
+  if (desc->type.ix) {
+    const uint32_t size = size_of_type(r, desc->type);
+    if (size >> PARTS_BITS <= HILO_MAX_TYPE_DEPTH && (size & (MAX_PARTS * 2 - 1)) < MAX_PARTS)
+      return true;
+    return hilo_text_fail(r, HILO_DIAG_EMOD907, d->op_at,
+                          "the type of this `%s` nests deeper than %d or has more than %d parts",
+                          hilo_op_get(d->op)->hlo, HILO_MAX_TYPE_DEPTH, MAX_PARTS);
+  }
   return hilo_text_fail(
       r, HILO_DIAG_EMOD902, d->op_at,
       "the type of this `%s` does not follow from its operands: write it before the "
@@ -408,7 +442,7 @@ static bool read_name(text_reader *r, draft *d, bool *is_root) {
 }
 
 bool hilo_text_instruction(text_reader *r, bool *is_root, hilo_inst *out) {
-  const uint32_t operands = r->operands.n, ints = r->ints.n;
+  const uint32_t operands = r->operands.n, ints = r->ints.n, n_errors = r->errors.n;
   r->poisoned = false;
   r->type_depth = 0;
   r->types.n = 0;
@@ -421,7 +455,6 @@ bool hilo_text_instruction(text_reader *r, bool *is_root, hilo_inst *out) {
     ok = !hilo_text_at_type(r) || hilo_text_type(r, &d.type);
   }
   uint32_t value = TEXT_POISON;
-  const uint32_t n_errors = r->errors.n;
   ok = ok && read_rhs(r, &d, &value);
   if (!ok && d.name.n && r->errors.n > n_errors) hilo_text_declare_failed(r, d.name);
   if (value != TEXT_POISON) *out = hilo_inst_at(r->m, value);

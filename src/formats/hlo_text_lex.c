@@ -61,7 +61,7 @@ HILO_PRINTF(2, 0) static hilo_str format(text_reader *r, const char *fmt, va_lis
 bool hilo_text_fail(text_reader *r, hilo_diag_code code, const char *at, const char *fmt, ...) {
   r->poisoned = true;
   if (r->errors.n >= MAX_ERRORS) {
-    r->too_many_errors = true;
+    r->gave_up = true;
     return false;
   }
   va_list args;
@@ -73,7 +73,7 @@ bool hilo_text_fail(text_reader *r, hilo_diag_code code, const char *at, const c
 }
 
 void hilo_text_note(text_reader *r, uint32_t at, const char *fmt, ...) {
-  if (r->too_many_errors || !r->errors.n) return;
+  if (r->gave_up || !r->errors.n) return;
   text_error *error = &r->errors.v[r->errors.n - 1];
   va_list args;
   va_start(args, fmt);

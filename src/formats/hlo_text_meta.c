@@ -87,7 +87,7 @@ static bool json(text_reader *r, hilo_str *out) {
   const char *close = text_close(r, r->p);
   if (!close) {
     hilo_text_fail(r, HILO_DIAG_EMOD900, r->p, "the brace is not closed: expected `}`");
-    r->too_many_errors = true;
+    r->gave_up = true;
     return false;
   }
   *out = (hilo_str){r->p, (size_t)(close - r->p)};

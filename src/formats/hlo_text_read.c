@@ -56,6 +56,7 @@ static void init(text_reader *r, hilo_arena *arena, hilo_scratch *scratch, hilo_
   r->diags = diags;
   r->entry_at = UINT32_MAX;
   r->sb = hilo_sb_make(&scratch->arena);
+  r->type_sizes = hilo_map_make(&scratch->arena);
   r->next_number = hilo_map_make(&scratch->arena);
   r->comp_names = hilo_map_make(&scratch->arena);
   hilo_text_words_init(&r->op_words, op_words, HILO_OP_COUNT);
@@ -81,7 +82,7 @@ static void read_computations(text_reader *r) {
   uint32_t n = 0;
   for (;;) {
     text_skip(r);
-    if (r->p >= r->end || r->too_many_errors) break;
+    if (r->p >= r->end || r->gave_up) break;
     const char *start = r->p;
     n++;
     if (!hilo_text_computation(r) && r->p == start) {

@@ -237,7 +237,7 @@ bool hilo_text_computation_name(text_reader *r, uint32_t *out) {
   r->poisoned = true;
   if (s->n && s->scope == TEXT_COMP_FAILED) return true; /* its errors have been reported */
   if (s->n)
-    return hilo_text_fail(r, HILO_DIAG_EMOD903, name.p,
+    return hilo_text_fail(r, HILO_DIAG_EMOD920, name.p,
                           "`%.*s` calls itself: computations are not recursive", HILO_FMT(name));
   const text_missing missing = {text_offset(r, name.p), (uint32_t)name.n, r->errors.n, 0};
   HILO_PUSH(&r->scratch->arena, &r->missing_comps, missing);

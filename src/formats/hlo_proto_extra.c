@@ -243,7 +243,6 @@ bool hilo_proto_read_extra(hilo_proto_reader *r, hilo_op op, const hilo_wire_ins
   if (w->sharding.p && !hilo_proto_read_sharding(r, w->sharding, &a.sharding, &a.sharding_spelling))
     return false;
   if (rare && !read_rare(r, w, &a)) return false;
-  const hilo_extra_attrs empty = {0};
-  if (memcmp(&a, &empty, sizeof(a)) != 0) *out = hilo_extra_put(&r->m->records, &a);
+  if (!hilo_attrs_are_empty(HILO_FAMILY_extra, &a)) *out = hilo_extra_put(&r->m->records, &a);
   return true;
 }

@@ -276,8 +276,7 @@ void hilo_inst_set_meta(hilo_module *m, hilo_inst i, hilo_record meta) {
 }
 
 void hilo_inst_set_extra(hilo_module *m, hilo_inst i, const hilo_extra_attrs *extra) {
-  const hilo_extra_attrs none = {0};
-  const bool empty = memcmp(extra, &none, sizeof(none)) == 0;
+  const bool empty = hilo_attrs_are_empty(HILO_FAMILY_extra, extra);
   m->inst.extra[hilo_ix(m, i)] = empty ? 0 : hilo_extra_put(&m->records, extra).ix;
 }
 

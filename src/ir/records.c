@@ -115,6 +115,11 @@ static uint32_t find_set_fields(const hilo_family_info *info, const char *attrs,
   return mask;
 }
 
+bool hilo_attrs_are_empty(hilo_family family, const void *attrs) {
+  size_t n_words;
+  return find_set_fields(&hilo_family_table[family], attrs, &n_words) == 0;
+}
+
 static void encode(const hilo_family_info *info, const char *attrs, encoded *e) {
   for (uint32_t rest = e->mask; rest; rest &= rest - 1) {
     const hilo_field *f = &info->fields[__builtin_ctz(rest)];

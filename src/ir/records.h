@@ -75,6 +75,9 @@ typedef struct {
 /* Rows from HILO_FAMILY_layout on. */
 extern const hilo_family_info hilo_family_table[HILO_FAMILY_COUNT];
 
+/* Does no field of the family's struct say anything? (Its padding bytes may have any value, so that
+ * comparing with memcmp would not do.) */
+bool hilo_attrs_are_empty(hilo_family family, const void *attrs);
 hilo_record hilo_record_put(hilo_store *records, hilo_family family, const void *attrs);
 void hilo_record_get(const hilo_store *records, hilo_family family, hilo_record record,
                      void *attrs);

@@ -126,9 +126,7 @@ hilo_record hilo_layout_normalise(hilo_store *records, const hilo_layout_attrs *
   if (row_major || attrs->minor_to_major.n == 0) rest.minor_to_major = HILO_DIMS_NONE;
   /* `rest` with the default order must be all zeros to be the default; otherwise the order is kept
    * explicit. */
-  const hilo_layout_attrs zero = {0};
-  if (rest.minor_to_major.n == 0 && memcmp(&rest, &zero, sizeof(zero)) == 0)
-    return HILO_RECORD_NONE;
+  if (hilo_attrs_are_empty(HILO_FAMILY_layout, &rest)) return HILO_RECORD_NONE;
   return hilo_layout_put(records, attrs);
 }
 

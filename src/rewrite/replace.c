@@ -54,6 +54,7 @@ static bool bridge(hilo_module *m, hilo_inst i) {
 }
 
 bool hilo_replace_with_existing(hilo_module *m, hilo_inst old, hilo_inst value) {
+  HILO_DCHECK(hilo_inst_before(m, value, old));
   if (hilo_control_has(m, old) && !bridge(m, old)) return false;
   hilo_inst_replace_uses(m, old, value);
   drop(m, old);

@@ -139,8 +139,8 @@ static bool read_accuracy(hilo_proto_reader *r, hilo_str bytes, hilo_record *out
   return true;
 }
 
-/* `({"a"}, {"b" {3,1}})`: the tree that the indices of the elements make, which come in order. An
- * index that skips one cannot be shown in text; false. */
+/* `({"a"}, {"b" {3,1}})`, the inside of what XLA prints: the tree that the indices of the elements
+ * make, which come in order. An index that skips one cannot be shown in text; false. */
 static bool print_origin(const Xla__OriginalValueProto *w, hilo_sb *out) {
   static const Xla__OriginalValueElementProto none = {.n_shape_index = 0};
   const Xla__OriginalValueElementProto *last = &none;
@@ -182,12 +182,14 @@ static bool read_origin(hilo_proto_reader *r, hilo_str bytes, hilo_string *out) 
       r, Xla__OriginalValueProto, xla__original_value_proto__descriptor, original_value, bytes);
   if (!w) return false;
   hilo_sb sb = hilo_sb_make(&r->scratch.arena);
+  hilo_sb_char(&sb, '{');
   if (w->is_synthetic_call)
     hilo_sb_cat(&sb, "[synthetic_call]");
   else if (!print_origin(w, &sb)) {
     hilo_proto_warn(r, bytes.p, "`original_value` is dropped: its elements are not in order");
     return true;
   }
+  hilo_sb_char(&sb, '}');
   *out = string(r, hilo_sb_view(&sb));
   return true;
 }

@@ -162,8 +162,9 @@ static bool put_origin(hilo_str text, hilo_sb *out) {
   enum { MAX_DEPTH = 100 };
   int64_t path[MAX_DEPTH + 1] = {0};
   uint32_t depth = 0;
-  const char *p = text.p, *end = p + text.n;
-  if (hilo_str_is(text, "[synthetic_call]")) {
+  if (text.n < 2 || text.p[0] != '{' || text.p[text.n - 1] != '}') return false;
+  const char *p = text.p + 1, *end = text.p + text.n - 1;
+  if (hilo_str_is(text, "{[synthetic_call]}")) {
     hilo_wire_put_int(out, HILO_WIRE_ORIGINAL_VALUE_IS_SYNTHETIC_CALL, 1);
     return true;
   }

@@ -439,8 +439,7 @@ hilo_record hilo_text_build_extra(text_reader *r, hilo_type type, unsigned which
       spread_sharding(r, type, &e);
     }
   }
-  const hilo_extra_attrs none = {0};
-  if (memcmp(&e, &none, sizeof(e)) == 0) return HILO_RECORD_NONE;
+  if (hilo_attrs_are_empty(HILO_FAMILY_extra, &e)) return HILO_RECORD_NONE;
   return hilo_extra_put(&r->m->records, &e);
 }
 

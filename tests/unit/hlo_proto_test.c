@@ -212,6 +212,24 @@ static void test_without_memory(void **state) {
   }
 }
 
+/* A module beyond 2 GiB is refused before a byte is written, with its size and its largest
+ * constant. */
+static void test_too_large_for_a_message(void **state) {
+  (void)state;
+  hilo_module *m = read_or_fail(make_module(small, 4, 4), "small");
+  const hilo_type type = hilo_type_array(&m->types, HILO_F32, HILO_DIMS_OF(600000000));
+  const float one = 1;
+  const hilo_inst_desc desc = {
+      .op = HILO_OP_CONSTANT, .type = type, .attr = hilo_literal_splat(m, type, &one).ix};
+  hilo_inst_add(m, m->entry, &desc);
+  hilo_sb sb = hilo_sb_make(&arena);
+  assert_int_equal(hilo_hlo_proto_write(m, &sb, &diags), HILO_LIMIT_ERROR);
+  assert_int_equal(sb.n, 0);
+  if (!strstr(rendered(), "takes 2400000000 bytes as a protobuf, which holds at most 2147483647") ||
+      !strstr(rendered(), "the largest constant is `constant` with 2400000000 bytes"))
+    fail_msg("%s", rendered());
+}
+
 /* ---- the corpus ---- */
 
 static void compare_with_protobuf_c(hilo_str bytes, const char *name) {
@@ -305,6 +323,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_nested_without_end, setup, teardown),
       cmocka_unit_test_setup_teardown(test_damage_at_every_byte, setup, teardown),
       cmocka_unit_test_setup_teardown(test_without_memory, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_too_large_for_a_message, setup, teardown),
       cmocka_unit_test_setup_teardown(test_round_trips, setup, teardown),
       cmocka_unit_test_setup_teardown(test_text_and_proto, setup, teardown),
   };

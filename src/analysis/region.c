@@ -65,7 +65,9 @@ hilo_reducer_status hilo_region_reducer(const hilo_module *m, hilo_comp region, 
   if (is_param(m, lhs, 0) && is_param(m, rhs, 1)) return HILO_REDUCER_OK;
   const bool commutes = hilo_op_has(out->op, HILO_TRAIT_COMMUTATIVE);
   if (commutes && is_param(m, lhs, 1) && is_param(m, rhs, 0)) return HILO_REDUCER_OK;
-  return HILO_REDUCER_NOT_ARGUMENTS;
+  const bool computes_more =
+      !hilo_inst_is(m, lhs, HILO_OP_PARAMETER) || !hilo_inst_is(m, rhs, HILO_OP_PARAMETER);
+  return computes_more ? HILO_REDUCER_NOT_ONE_OP : HILO_REDUCER_NOT_ARGUMENTS;
 }
 
 bool hilo_reducer_folds(hilo_reducer r) {

@@ -32,47 +32,51 @@ static hilo_inst pick(builder b, hilo_inst pred, hilo_inst x, hilo_inst y) {
 static hilo_inst number(builder b, hilo_inst like, double value) {
   return hilo_build_splat_float(b.m, b.at, hilo_inst_type(b.m, like), value);
 }
-static hilo_inst is_zero(builder b, hilo_inst x) {
-  return hilo_build_compare(b.m, b.at, HILO_EQ, x, number(b, x, 0));
-}
-
+/* Operands are built in statements of their own: C leaves the order of arguments open, and the text
+ * of a program must not depend on the compiler. */
 static hilo_complex product(builder b, hilo_complex x, hilo_complex y) {
-  return (hilo_complex){sub(b, mul(b, x.re, y.re), mul(b, x.im, y.im)),
-                        add(b, mul(b, x.re, y.im), mul(b, x.im, y.re))};
+  const hilo_inst ac = mul(b, x.re, y.re), bd = mul(b, x.im, y.im);
+  const hilo_inst re = sub(b, ac, bd);
+  const hilo_inst ad = mul(b, x.re, y.im), bc = mul(b, x.im, y.re);
+  return (hilo_complex){re, add(b, ad, bc)};
 }
 
 static hilo_complex quotient(builder b, hilo_complex x, hilo_complex y) {
   const hilo_inst c = y.re, d = y.im;
-  const hilo_inst c_leads =
-      hilo_build_compare(b.m, b.at, HILO_GE, one(b, HILO_OP_ABS, c), one(b, HILO_OP_ABS, d));
+  const hilo_inst size_c = one(b, HILO_OP_ABS, c), size_d = one(b, HILO_OP_ABS, d);
+  const hilo_inst c_leads = hilo_build_compare(b.m, b.at, HILO_GE, size_c, size_d);
   /* With the leading part p of the divisor and the other, q: r = q/p, divisor p + q r. */
   const hilo_inst p = pick(b, c_leads, c, d), q = pick(b, c_leads, d, c);
-  const hilo_inst zero = number(b, c, 0);
-  const hilo_inst r = pick(b, is_zero(b, q), zero, quo(b, q, p));
+  const hilo_inst zero = number(b, c, 0), ratio = quo(b, q, p);
+  const hilo_inst r = pick(b, hilo_build_compare(b.m, b.at, HILO_EQ, q, zero), zero, ratio);
   const hilo_inst divisor = add(b, p, mul(b, q, r));
   /* c leads: (a + b r, b - a r); d leads: (a r + b, b r - a) */
   const hilo_inst u = pick(b, c_leads, x.re, x.im), v = pick(b, c_leads, x.im, x.re);
   const hilo_inst re = add(b, u, mul(b, v, r));
-  const hilo_inst minuend = pick(b, c_leads, x.im, mul(b, x.im, r));
-  const hilo_inst subtrahend = pick(b, c_leads, mul(b, x.re, r), x.re);
-  return (hilo_complex){quo(b, re, divisor), quo(b, sub(b, minuend, subtrahend), divisor)};
+  const hilo_inst b_r = mul(b, x.im, r), a_r = mul(b, x.re, r);
+  const hilo_inst minuend = pick(b, c_leads, x.im, b_r);
+  const hilo_inst subtrahend = pick(b, c_leads, a_r, x.re);
+  const hilo_inst quotient_re = quo(b, re, divisor);
+  return (hilo_complex){quotient_re, quo(b, sub(b, minuend, subtrahend), divisor)};
 }
 
 static hilo_inst magnitude(builder b, hilo_complex x) {
   const hilo_inst re = one(b, HILO_OP_ABS, x.re), im = one(b, HILO_OP_ABS, x.im);
   const hilo_inst larger = two(b, HILO_OP_MAXIMUM, re, im);
   const hilo_inst smaller = two(b, HILO_OP_MINIMUM, re, im);
-  const hilo_inst ratio = quo(b, smaller, larger);
-  const hilo_inst root = one(b, HILO_OP_SQRT, add(b, number(b, re, 1), mul(b, ratio, ratio)));
+  const hilo_inst ratio = quo(b, smaller, larger), square = mul(b, ratio, ratio);
+  const hilo_inst root = one(b, HILO_OP_SQRT, add(b, number(b, re, 1), square));
   const hilo_inst same = hilo_build_compare(b.m, b.at, HILO_EQ, larger, smaller);
-  return pick(b, same, mul(b, larger, number(b, re, __builtin_sqrt(2))), mul(b, larger, root));
+  const hilo_inst diagonal = mul(b, larger, number(b, re, __builtin_sqrt(2)));
+  return pick(b, same, diagonal, mul(b, larger, root));
 }
 
 static hilo_complex exponential(builder b, hilo_complex x) {
   const hilo_inst scale = one(b, HILO_OP_EXP, x.re);
+  const hilo_inst re = mul(b, scale, one(b, HILO_OP_COS, x.im));
   const hilo_inst im = mul(b, scale, one(b, HILO_OP_SIN, x.im));
-  return (hilo_complex){mul(b, scale, one(b, HILO_OP_COS, x.im)),
-                        pick(b, is_zero(b, x.im), x.im, im)};
+  const hilo_inst is_real = hilo_build_compare(b.m, b.at, HILO_EQ, x.im, number(b, x.im, 0));
+  return (hilo_complex){re, pick(b, is_real, x.im, im)};
 }
 
 hilo_complex hilo_complex_arithmetic(hilo_complex_lowering *l, hilo_inst i) {
@@ -99,7 +103,7 @@ hilo_inst hilo_complex_to_real(hilo_complex_lowering *l, hilo_inst i) {
   const hilo_complex y = hilo_complex_operand(l, i, 1);
   const hilo_compare_direction direction =
       (hilo_compare_direction)hilo_attrs(m, i, compare).direction;
-  return two(b, direction == HILO_EQ ? HILO_OP_AND : HILO_OP_OR,
-             hilo_build_compare(m, i, direction, x.re, y.re),
-             hilo_build_compare(m, i, direction, x.im, y.im));
+  const hilo_inst re = hilo_build_compare(m, i, direction, x.re, y.re);
+  const hilo_inst im = hilo_build_compare(m, i, direction, x.im, y.im);
+  return two(b, direction == HILO_EQ ? HILO_OP_AND : HILO_OP_OR, re, im);
 }

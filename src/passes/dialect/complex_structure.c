@@ -158,8 +158,8 @@ static hilo_complex contraction(hilo_complex_lowering *l, hilo_inst i) {
                                  .extra = hilo_inst_extra_record(m, i)};
     products[k] = hilo_inst_insert_before(m, i, &desc);
   }
-  return (hilo_complex){hilo_build_binary(m, i, HILO_OP_SUBTRACT, products[0], products[1]),
-                        hilo_build_binary(m, i, HILO_OP_ADD, products[2], products[3])};
+  const hilo_inst re = hilo_build_binary(m, i, HILO_OP_SUBTRACT, products[0], products[1]);
+  return (hilo_complex){re, hilo_build_binary(m, i, HILO_OP_ADD, products[2], products[3])};
 }
 
 /* Elements of a complex literal are pairs in memory. */
@@ -185,24 +185,26 @@ static hilo_inst constant_part(hilo_module *m, hilo_inst i, bool imaginary, hilo
 
 hilo_complex hilo_complex_structure(hilo_complex_lowering *l, hilo_inst i) {
   hilo_module *m = l->m;
+  hilo_inst re = HILO_INST_NONE;
   switch (hilo_inst_op(m, i)) {
   case HILO_OP_COMPLEX:
     return (hilo_complex){hilo_inst_operand(m, i, 0), hilo_inst_operand(m, i, 1)};
   case HILO_OP_CONSTANT:
-    return (hilo_complex){constant_part(m, i, false, l->ctx->scratch),
-                          constant_part(m, i, true, l->ctx->scratch)};
+    re = constant_part(m, i, false, l->ctx->scratch);
+    return (hilo_complex){re, constant_part(m, i, true, l->ctx->scratch)};
   case HILO_OP_CONVERT: {
     const hilo_complex x = hilo_complex_operand(l, i, 0);
     const hilo_etype etype = hilo_part_etype(hilo_inst_etype(m, i));
-    return (hilo_complex){hilo_build_convert(m, i, x.re, etype),
-                          hilo_build_convert(m, i, x.im, etype)};
+    re = hilo_build_convert(m, i, x.re, etype);
+    return (hilo_complex){re, hilo_build_convert(m, i, x.im, etype)};
   }
-  case HILO_OP_IOTA: {
-    const hilo_inst re = hilo_complex_part(l, i, false);
+  case HILO_OP_IOTA:
+    re = hilo_complex_part(l, i, false);
     return (hilo_complex){re, hilo_build_splat_int(m, i, hilo_inst_type(m, re), 0)};
-  }
   case HILO_OP_DOT:
   case HILO_OP_CONVOLUTION: return contraction(l, i);
-  default: return (hilo_complex){hilo_complex_part(l, i, false), hilo_complex_part(l, i, true)};
+  default:
+    re = hilo_complex_part(l, i, false);
+    return (hilo_complex){re, hilo_complex_part(l, i, true)};
   }
 }

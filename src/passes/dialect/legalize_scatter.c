@@ -31,11 +31,9 @@ static bool matches(const hilo_module *m, hilo_inst i, const hilo_pass_ctx *ctx)
 static hilo_inst expand(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx) {
   (void)ctx;
   const hilo_comp body = hilo_build_reducer(m, combiner(m, hilo_inst_called(m, i, 0)), HILO_F32);
-  const hilo_inst operands[3] = {
-      hilo_build_convert(m, i, hilo_inst_operand(m, i, 0), HILO_F32),
-      hilo_inst_operand(m, i, 1),
-      hilo_build_convert(m, i, hilo_inst_operand(m, i, 2), HILO_F32),
-  };
+  const hilo_inst into = hilo_build_convert(m, i, hilo_inst_operand(m, i, 0), HILO_F32);
+  const hilo_inst updates = hilo_build_convert(m, i, hilo_inst_operand(m, i, 2), HILO_F32);
+  const hilo_inst operands[3] = {into, hilo_inst_operand(m, i, 1), updates};
   const hilo_inst_desc desc = {.op = HILO_OP_SCATTER,
                                .type =
                                    hilo_type_with_etype(&m->types, hilo_inst_type(m, i), HILO_F32),

@@ -42,9 +42,8 @@ static hilo_inst expand(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx) {
   const hilo_etype etype = hilo_inst_etype(m, i);
   const hilo_inst value = hilo_inst_operand(m, i, 0), amount = hilo_inst_operand(m, i, 1);
   if (etype == HILO_U32) {
-    const hilo_inst shifted =
-        hilo_build_binary(m, i, HILO_OP_SHIFT_RIGHT_ARITHMETIC, bitcast(m, i, value, HILO_S32),
-                          bitcast(m, i, amount, HILO_S32));
+    const hilo_inst x = bitcast(m, i, value, HILO_S32), by = bitcast(m, i, amount, HILO_S32);
+    const hilo_inst shifted = hilo_build_binary(m, i, HILO_OP_SHIFT_RIGHT_ARITHMETIC, x, by);
     return bitcast(m, i, shifted, HILO_U32);
   }
   const bool is_unsigned = unsigned_of(etype) == etype;

@@ -2,7 +2,7 @@
  * lacks, is refused here, all of it in one run, with the code that users know it by.
  *
  * support_table.c says what there is: operation × class, element type × target, custom-call
- * targets. What a table cannot say is in verify_regions.c, verify_bounds.c and verify_targets.c,
+ * targets. What a table cannot say is in support_regions.c, support_bounds.c and support_targets.c,
  * and below. Limits of the target (8-bit floats, generators, dilations, integer top-k) are refused
  * unless both verifiers are switched off; integer dot, power, scatter and reductions are warnings.
  * A type that is refused is reported where it comes into the program, not at everything that

@@ -15,8 +15,9 @@ static void check_reducer(hilo_support_checker *c, hilo_inst i, bool folds) {
   switch (hilo_region_reducer(m, region, &reducer)) {
   case HILO_REDUCER_NOT_ONE_OP:
     hilo_support_report(c, code, i,
-                        "the region of this `%s` ends in `%s` and is not one operation: expected "
-                        "one add, multiply, maximum, minimum, and, or, xor of its two parameters",
+                        "the region of this `%s`, which ends in `%s`, is not one operation: "
+                        "expected one add, multiply, maximum, minimum, and, or, xor of its two "
+                        "parameters",
                         name_of(m, i), name_of(m, hilo_comp_root(m, region)));
     return;
   case HILO_REDUCER_NOT_ARGUMENTS:

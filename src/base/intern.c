@@ -119,16 +119,27 @@ uint32_t hilo_store_find(const hilo_store *store, uint32_t tag, const void *p, s
   return find(store, &c);
 }
 
-/* Put what `level` and its bases found into our own table. */
-static void adopt_slots(hilo_store *store, const hilo_store *level) {
-  for (; level; level = level->base) {
+/* Put what `from` and its bases found into our own table, which is made as large as it will have to
+ * be: slots come in the order of their hashes, and a table that is smaller than the one they come
+ * from would fill up at its start, where each look-up would walk through all of it. */
+static void adopt_slots(hilo_store *store, const hilo_store *from) {
+  uint64_t n = 0, n_slots = 64;
+  for (const hilo_store *level = from; level; level = level->base) {
+    n += level->n;
+    if (level->slots && level->mask >= n_slots) n_slots = (uint64_t)level->mask + 1;
+  }
+  while (n * 4 >= n_slots * 3) n_slots *= 2;
+  if (n_slots > UINT32_MAX / 2) hilo_arena_out_of_memory(store->arena);
+  store->slots = hilo_arena_resize_block(store->arena, NULL, n_slots * sizeof(*store->slots));
+  memset(store->slots, 0, n_slots * sizeof(*store->slots));
+  store->mask = (uint32_t)n_slots - 1;
+  store->n = (uint32_t)n;
+  for (const hilo_store *level = from; level; level = level->base) {
     for (uint32_t i = 0; level->slots && i <= level->mask; i++) {
       if (!level->slots[i].handle) continue;
-      if ((uint64_t)store->n * 4 >= ((uint64_t)store->mask + 1) * 3 || !store->slots) rehash(store);
       uint32_t j = level->slots[i].hash & store->mask;
       while (store->slots[j].handle) j = (j + 1) & store->mask;
       store->slots[j] = level->slots[i];
-      store->n++;
     }
   }
 }

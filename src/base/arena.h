@@ -40,7 +40,7 @@ typedef struct hilo_allocator {
   void *ctx;
 } hilo_allocator;
 
-/* malloc and free: jemalloc where it is linked in. */
+/* malloc and free (jemalloc where it is linked in); allocations of 4 MiB and more are mapped. */
 const hilo_allocator *hilo_allocator_default(void);
 
 typedef struct hilo_arena_chunk hilo_arena_chunk;

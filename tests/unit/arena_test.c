@@ -99,6 +99,31 @@ static void test_blocks(void **state) {
   assert_int_equal(a.n_live, 0);
 }
 
+/* The default allocator keeps contents on the way from malloc to mapped pages, within them, and
+ * back; two blocks grow in turn, so that neither can stay where it is. */
+static void test_blocks_of_pages(void **state) {
+  (void)state;
+  static const size_t sizes[] = {1000,     4 << 20,       (4 << 20) + 1, 9 << 20, 33 << 20,
+                                 70000000, (9 << 20) + 7, 4 << 20,       5 << 20, 5000};
+  hilo_arena arena;
+  hilo_arena_init(&arena, NULL, NULL);
+  unsigned char *blocks[2] = {0};
+  size_t old_bytes = 0;
+  for (size_t k = 0; k < HILO_COUNT(sizes); k++) {
+    const size_t bytes = sizes[k], kept = bytes < old_bytes ? bytes : old_bytes;
+    for (unsigned i = 0; i < 2; i++) {
+      blocks[i] = hilo_arena_resize_block(&arena, blocks[i], bytes);
+      assert_true(is_aligned(blocks[i], 16));
+      for (size_t j = 0; j < kept; j += 997) assert_int_equal(blocks[i][j], (j + i) & 0xff);
+      for (size_t j = 0; j < bytes; j++) blocks[i][j] = (unsigned char)(j + i);
+    }
+    old_bytes = bytes;
+  }
+  for (unsigned i = 0; i < 2; i++) blocks[i] = hilo_arena_resize_block(&arena, blocks[i], 0);
+  assert_int_equal(arena.reserved_bytes, 0);
+  hilo_arena_deinit(&arena);
+}
+
 static void test_marks(void **state) {
   (void)state;
   test_allocator a;
@@ -300,6 +325,7 @@ int main(void) {
       cmocka_unit_test(test_large_requests_leave_the_chunk),
       cmocka_unit_test(test_reset),
       cmocka_unit_test(test_blocks),
+      cmocka_unit_test(test_blocks_of_pages),
       cmocka_unit_test(test_marks),
       cmocka_unit_test(test_limit),
       cmocka_unit_test(test_sizes_that_overflow),

@@ -1,7 +1,235 @@
+/* hlo-opt: read, verify, run passes, write; and the reports about it. */
 #include "driver/opt.h"
 
+#include "analysis/canonical.h"
+#include "base/file.h"
+#include "base/timer.h"
+#include "driver/pipeline.h"
+#include "driver/report.h"
+#include "formats/hlo_proto.h"
+#include "formats/load.h"
+#include "ir/hlo_print.h"
+#include "ir/verify.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* What a run of --repeat is made of. */
+enum { PART_READ, PART_VERIFY, PART_PASSES, PART_WRITE, N_PARTS };
+
+typedef struct {
+  const hilo_config *config;
+  hilo_log *log;
+  hilo_diags *diags;
+  hilo_arena input_arena, module_arena, scratch, text_arena;
+  hilo_str input;                /* the bytes of the file, or nothing for a directory */
+  hilo_vec(hilo_pass_id) passes; /* of --passes without a pipeline, in input_arena */
+  uint64_t *ns[N_PARTS];         /* per run */
+  uint32_t n_insts;              /* as read */
+  hilo_sb text;                  /* the output of the last run, in text_arena */
+} job;
+
+/* ---- what to run ---- */
+
+/* Without a pipeline --passes is the exact list, and a name that is none is an error. */
+static hilo_status resolve_passes(job *j) {
+  if (j->config->pipeline != HILO_PIPELINE_NONE) {
+    hilo_pipeline_warn_unknown(j->config, j->log);
+    return HILO_OK;
+  }
+  hilo_status status = HILO_OK;
+  for (uint32_t i = 0; i < j->config->passes.n; i++) {
+    const hilo_str key = j->config->passes.v[i];
+    const hilo_pass_id id = hilo_pass_find(key);
+    HILO_PUSH(&j->input_arena, &j->passes, id);
+    if (id != HILO_PASS_COUNT) continue;
+    const hilo_str near = hilo_pass_suggest(key);
+    status =
+        hilo_diag_add(j->diags, HILO_DIAG_EARG902, NULL,
+                      "no pass is named `%.*s`%s%.*s%s; --list-passes shows all", HILO_FMT(key),
+                      near.n ? "; did you mean `" : "", HILO_FMT(near), near.n ? "`?" : "");
+  }
+  return status;
+}
+
+static hilo_status run_pipeline(job *j, hilo_runner *runner, hilo_module *m) {
+  switch (j->config->pipeline) {
+  case HILO_PIPELINE_HLO:
+    return hilo_pipeline_run(&hilo_pipeline_hlo, runner, m, j->config, j->log);
+  case HILO_PIPELINE_MHLO_SPINE:
+    return hilo_pipeline_run(&hilo_pipeline_mhlo_spine, runner, m, j->config, j->log);
+  case HILO_PIPELINE_STABLEHLO_SPINE:
+    return hilo_pipeline_run(&hilo_pipeline_stablehlo_spine, runner, m, j->config, j->log);
+  default: break;
+  }
+  for (uint32_t i = 0; i < j->passes.n; i++)
+    HILO_TRY(hilo_runner_run(runner, m, &hilo_pass_table[j->passes.v[i]]));
+  return HILO_OK;
+}
+
+/* ---- dumps around passes ---- */
+
+static bool names(hilo_words words, const char *key) {
+  for (uint32_t i = 0; i < words.n; i++)
+    if (hilo_str_is(words.v[i], key)) return true;
+  return false;
+}
+
+static void dump(job *j, const hilo_module *m, const char *when, const char *key) {
+  hilo_sb sb = hilo_sb_make(&j->text_arena);
+  hilo_sb_printf(&sb, "// %s %s\n", when, key);
+  const hilo_print_options options = {.elide_large_constants = true};
+  hilo_hlo_print(m, &options, &sb);
+  hilo_log_print_console(j->log, hilo_sb_view(&sb));
+  hilo_sb_free(&sb);
+}
+
+static void before_pass(void *ctx, const hilo_module *m, const hilo_pass_info *pass) {
+  job *j = ctx;
+  if (names(j->config->print_before, pass->key)) dump(j, m, "before", pass->key);
+}
+
+static void after_pass(void *ctx, const hilo_module *m, const hilo_pass_stats *run, bool changed) {
+  job *j = ctx;
+  if (names(j->config->print_after, run->pass->key) || (j->config->print_changed && changed))
+    dump(j, m, "after", run->pass->key);
+}
+
+/* ---- one run ---- */
+
+static hilo_status read_module(job *j, hilo_module **m) {
+  if (j->input.p) return hilo_load_bytes(&j->module_arena, j->input, j->config->input, j->diags, m);
+  return hilo_load(&j->module_arena, j->config->input.p, j->diags, m);
+}
+
+static hilo_status write_module(job *j, const hilo_module *m) {
+  const hilo_print_options options = {0};
+  hilo_sb_clear(&j->text);
+  switch (j->config->emit) {
+  case HILO_EMIT_PROTO: return hilo_hlo_proto_write(m, &j->text, j->diags);
+  case HILO_EMIT_NONE: return HILO_OK;
+  case HILO_EMIT_STABLEHLO:
+  case HILO_EMIT_MHLO:
+    return hilo_diag_add(j->diags, HILO_DIAG_EMOD912, NULL,
+                         "StableHLO and MHLO text cannot be written by this version; use "
+                         "--emit=hlo or --emit=proto");
+  default: hilo_hlo_print(m, &options, &j->text); return HILO_OK;
+  }
+}
+
+static hilo_status run_once(job *j, hilo_runner *runner, hilo_module **out, int32_t run) {
+  uint64_t at[N_PARTS + 1];
+  at[PART_READ] = hilo_now_ns();
+  hilo_module *m = NULL;
+  HILO_TRY(read_module(j, &m));
+  j->n_insts = m->n_insts;
+  at[PART_VERIFY] = hilo_now_ns();
+  if (!j->config->no_verify) HILO_TRY(hilo_verify(m, j->diags));
+  at[PART_PASSES] = hilo_now_ns();
+  if (!j->config->signature) HILO_TRY(run_pipeline(j, runner, m));
+  at[PART_WRITE] = hilo_now_ns();
+  if (!j->config->signature) HILO_TRY(write_module(j, m));
+  at[N_PARTS] = hilo_now_ns();
+  for (int part = 0; part < N_PARTS; part++) j->ns[part][run] = at[part + 1] - at[part];
+  *out = m;
+  return HILO_OK;
+}
+
+static int compare_u64(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static void report_medians(job *j, hilo_sb *out) {
+  static const char *const part_names[N_PARTS] = {"read", "verify", "passes", "write"};
+  const uint32_t n = (uint32_t)j->config->repeat;
+  for (int part = 0; part < N_PARTS; part++) {
+    qsort(j->ns[part], n, sizeof(uint64_t), compare_u64);
+    const double median = (double)j->ns[part][n / 2];
+    hilo_sb_printf(out, "%-8s %12.3f ms %10.1f ns an instruction\n", part_names[part], median / 1e6,
+                   j->n_insts ? median / j->n_insts : 0);
+  }
+}
+
+static void report(job *j, const hilo_module *m, const hilo_runner *runner) {
+  hilo_sb sb = hilo_sb_make(&j->text_arena);
+  if (j->config->time_passes != HILO_REPORT_NONE)
+    hilo_report_passes(runner, j->config->time_passes, &sb);
+  if (j->config->stats != HILO_REPORT_NONE)
+    hilo_report_stats(m, j->config->stats, &j->scratch, &sb);
+  if (j->config->repeat > 1) report_medians(j, &sb);
+  hilo_log_print_console(j->log, hilo_sb_view(&sb));
+  hilo_sb_free(&sb);
+}
+
+static hilo_status finish(job *j, const hilo_module *m) {
+  if (j->config->signature) {
+    char signature[HILO_SHA256_HEX + 1];
+    hilo_module_signature(m, &j->scratch, signature);
+    hilo_sb_printf(&j->text, "%s\n", signature);
+  }
+  if (j->config->emit == HILO_EMIT_NONE && !j->config->signature) return HILO_OK;
+  return hilo_file_write(&j->text_arena, j->config->opt_output.p, hilo_sb_view(&j->text), j->diags);
+}
+
+static bool is_directory(const char *path) {
+  struct stat st;
+  return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static hilo_status run(job *j) {
+  j->text = hilo_sb_make(&j->text_arena);
+  if (j->config->list_passes) {
+    hilo_report_pass_list(&j->text);
+    hilo_log_print(j->log, hilo_sb_view(&j->text));
+    return HILO_OK;
+  }
+  HILO_TRY(resolve_passes(j));
+  const int32_t n_runs = j->config->repeat < 1 ? 1 : j->config->repeat;
+  for (int part = 0; part < N_PARTS; part++)
+    j->ns[part] = HILO_NEW_ZEROED(&j->input_arena, uint64_t, n_runs);
+  /* Repeated runs read from the bytes in memory, but for a directory. */
+  if (n_runs > 1 && !is_directory(j->config->input.p))
+    HILO_TRY(hilo_file_read(&j->input_arena, j->config->input.p, HILO_MAX_INPUT_BYTES, j->diags,
+                            &j->input));
+  const hilo_pass_options pass_options = hilo_pipeline_pass_options(j->config);
+#ifdef NDEBUG
+  const bool debug = false;
+#else
+  const bool debug = true;
+#endif
+  const hilo_runner_options options = {.verify_each = j->config->verify_each || debug,
+                                       .check_changed = debug,
+                                       .hooks = {j, before_pass, after_pass}};
+  hilo_runner runner =
+      hilo_runner_make(&j->input_arena, &j->scratch, j->diags, &pass_options, &options);
+  hilo_module *m = NULL;
+  for (int32_t k = 0; k < n_runs; k++) {
+    hilo_arena_reset(&j->module_arena);
+    HILO_TRY(run_once(j, &runner, &m, k));
+  }
+  report(j, m, &runner);
+  return finish(j, m);
+}
+
 hilo_status hilo_opt(const hilo_config *config, hilo_log *log, hilo_diags *diags) {
-  HILO_LOG(log, DEBUG, "reading `%.*s`", HILO_FMT(config->input));
-  return hilo_diag_add(diags, HILO_DIAG_EMOD018, NULL,
-                       "`%.*s` cannot be read: this build has no readers", HILO_FMT(config->input));
+  jmp_buf oom;
+  jmp_buf *const outer = diags->arena->oom;
+  const hilo_allocator *allocator = diags->arena->allocator;
+  job j = {.config = config, .log = log, .diags = diags};
+  job *volatile kept = &j;
+  hilo_arena *const arenas[] = {&j.input_arena, &j.module_arena, &j.scratch, &j.text_arena};
+  for (size_t k = 0; k < HILO_COUNT(arenas); k++) hilo_arena_init(arenas[k], allocator, &oom);
+  diags->arena->oom = &oom;
+  volatile hilo_status status = HILO_OUT_OF_MEMORY;
+  if (setjmp(oom) == 0) status = run(kept);
+  kept->diags->arena->oom = outer;
+  hilo_arena_deinit(&kept->text_arena);
+  hilo_arena_deinit(&kept->scratch);
+  hilo_arena_deinit(&kept->module_arena);
+  hilo_arena_deinit(&kept->input_arena);
+  if (status == HILO_OUT_OF_MEMORY)
+    (void)hilo_diag_add(diags, HILO_DIAG_EMOD910, NULL, "memory ran out on `%.*s`",
+                        HILO_FMT(kept->config->input));
+  return status;
 }

@@ -31,63 +31,51 @@ GATE(verify_aliasing)
 
 /* ---- tables ---- */
 
-#define TABLE(name)                                                                                \
-  const hilo_pipeline_table hilo_pipeline_##name = {name##_rows, HILO_COUNT(name##_rows)}
-
 static const hilo_pipeline_row hlo_rows[] = {
-    {HILO_PASS_inline_weights, has_directory},
-    {HILO_PASS_unpack_nested_transfers, NULL},
-    {HILO_PASS_call_inliner, NULL},
-    {HILO_PASS_tuple_simplifier, NULL},
-    {HILO_PASS_conditional_to_select, NULL},
-    {HILO_PASS_unroll_while_loop, NULL},
+    {HILO_PASS_inline_weights, 0, has_directory},
+    {HILO_PASS_unpack_nested_transfers, 0, NULL},
+    {HILO_PASS_call_inliner, 0, NULL},
+    {HILO_PASS_tuple_simplifier, 0, NULL},
+    {HILO_PASS_conditional_to_select, 0, NULL},
+    {HILO_PASS_unroll_while_loop, 0, NULL},
     /* Unrolling leaves calls; from here on the entry holds the whole program, but for loops of
        unknown length. */
-    {HILO_PASS_call_inliner, NULL},
-    {HILO_PASS_tuple_simplifier, NULL},
-    {HILO_PASS_canonicalize_boundary_marker, NULL},
-    {HILO_PASS_boundary_marker_removal, NULL},
-    {HILO_PASS_opt_barrier_removal, keeps_early_barrier_removal},
-    {HILO_PASS_collective_token_removal, NULL},
-    {HILO_PASS_transform_variadic_reduce, NULL},
-    {HILO_PASS_batch_norm_expander, expands_batch_norm},
-    {HILO_PASS_common_instruction_elimination, NULL},
-    {HILO_PASS_dce, NULL},
+    {HILO_PASS_call_inliner, 0, NULL},
+    {HILO_PASS_tuple_simplifier, 0, NULL},
+    {HILO_PASS_canonicalize_boundary_marker, 0, NULL},
+    {HILO_PASS_boundary_marker_removal, 0, NULL},
+    {HILO_PASS_opt_barrier_removal, 0, keeps_early_barrier_removal},
+    {HILO_PASS_collective_token_removal, 0, NULL},
+    {HILO_PASS_transform_variadic_reduce, 0, NULL},
+    {HILO_PASS_batch_norm_expander, 0, expands_batch_norm},
+    {HILO_PASS_common_instruction_elimination, 0, NULL},
+    {HILO_PASS_dce, 0, NULL},
     /* Behind everything that makes collectives: the emitter insists on the stamp. */
-    {HILO_PASS_collective_stream_id_injector, NULL},
+    {HILO_PASS_collective_stream_id_injector, 0, NULL},
 };
-TABLE(hlo);
 
-/* The steps that both lists have in the same places. Step 25 is prepended to 26 (dialect-pipeline
- * 25, "order quirk"). */
-#define BEFORE_SRA                                                                                 \
-  {HILO_PASS_verify_supported_ops, gate_verify_supported_ops},            /* 4 */                  \
-      {HILO_PASS_lower_complex, gate_lower_complex},                      /* 6 */                  \
-      {HILO_PASS_remove_optimization_barriers, gate_remove_opt_barriers}, /* 8 */                  \
-      {HILO_PASS_neuron_op_fusion, gate_neuron_op_fusion},                /* 15 */                 \
-      {HILO_PASS_replace_token_type, NULL},                               /* 19 */                 \
-      {HILO_PASS_sixty_four_hack, NULL},                                  /* 25 */                 \
-  {                                                                                                \
-    HILO_PASS_penguinize_io, NULL                                                                  \
-  } /* 26 */
-#define AFTER_SRA                                                                                  \
-  {HILO_PASS_canonicalize_for_penguin, NULL},    /* 27 */                                          \
-      {HILO_PASS_tensorizer_legalization, NULL}, /* 28 */                                          \
-      {HILO_PASS_legalize_alias, NULL},          /* 29 */                                          \
-  {                                                                                                \
-    HILO_PASS_verify_aliasing, gate_verify_aliasing                                                \
-  } /* 30 */
-
-static const hilo_pipeline_row mhlo_spine_rows[] = {BEFORE_SRA, AFTER_SRA};
-TABLE(mhlo_spine);
-
-static const hilo_pipeline_row stablehlo_spine_rows[] = {
-    BEFORE_SRA,
-    {HILO_PASS_legalize_shift_right_arithmetic, NULL}, /* 26a */
-    {HILO_PASS_legalize_scatter, NULL},                /* 26b */
-    AFTER_SRA,
+/* Both spines, by step. Step 25 is prepended to 26 (dialect-pipeline 25, "order quirk"). */
+static const hilo_pipeline_row spine_rows[] = {
+    {HILO_PASS_verify_supported_ops, HILO_SPINE_BOTH, gate_verify_supported_ops},        /* 4 */
+    {HILO_PASS_lower_complex, HILO_SPINE_BOTH, gate_lower_complex},                      /* 6 */
+    {HILO_PASS_remove_optimization_barriers, HILO_SPINE_BOTH, gate_remove_opt_barriers}, /* 8 */
+    {HILO_PASS_neuron_op_fusion, HILO_SPINE_BOTH, gate_neuron_op_fusion},                /* 15 */
+    {HILO_PASS_replace_token_type, HILO_SPINE_BOTH, NULL},                               /* 19 */
+    {HILO_PASS_sixty_four_hack, HILO_SPINE_BOTH, NULL},                                  /* 25 */
+    {HILO_PASS_penguinize_io, HILO_SPINE_BOTH, NULL},                                    /* 26 */
+    {HILO_PASS_legalize_shift_right_arithmetic, HILO_SPINE_STABLEHLO, NULL},             /* 26a */
+    {HILO_PASS_legalize_scatter, HILO_SPINE_STABLEHLO, NULL},                            /* 26b */
+    {HILO_PASS_canonicalize_for_penguin, HILO_SPINE_BOTH, NULL},                         /* 27 */
+    {HILO_PASS_tensorizer_legalization, HILO_SPINE_BOTH, NULL},                          /* 28 */
+    {HILO_PASS_legalize_alias, HILO_SPINE_BOTH, NULL},                                   /* 29 */
+    {HILO_PASS_verify_aliasing, HILO_SPINE_BOTH, gate_verify_aliasing},                  /* 30 */
 };
-TABLE(stablehlo_spine);
+
+const hilo_pipeline_table hilo_pipeline_hlo = {hlo_rows, HILO_COUNT(hlo_rows), 0};
+const hilo_pipeline_table hilo_pipeline_mhlo_spine = {spine_rows, HILO_COUNT(spine_rows),
+                                                      HILO_SPINE_MHLO};
+const hilo_pipeline_table hilo_pipeline_stablehlo_spine = {spine_rows, HILO_COUNT(spine_rows),
+                                                           HILO_SPINE_STABLEHLO};
 
 /* ---- running ---- */
 
@@ -133,6 +121,7 @@ hilo_status hilo_pipeline_run(const hilo_pipeline_table *pipeline, hilo_runner *
   for (uint32_t i = 0; i < pipeline->n; i++) {
     const hilo_pipeline_row *row = &pipeline->rows[i];
     const hilo_pass_info *pass = &hilo_pass_table[row->pass];
+    if (row->spines && !(row->spines & pipeline->spine)) continue;
     if (row->gate && !row->gate(config, m)) continue;
     if (!is_selected(config, pass->key)) continue;
     HILO_TRY(hilo_runner_run(runner, m, pass));

@@ -6,15 +6,20 @@
 #include "driver/config.h"
 #include "driver/pass_table.h"
 
-/* A row: a pass and the condition under which it runs (NULL: always). */
+enum { HILO_SPINE_MHLO = 1, HILO_SPINE_STABLEHLO = 2, HILO_SPINE_BOTH = 3 };
+
+/* A row: a pass, the spines that have it (0 in the HLO list), and the condition under which it runs
+ * (NULL: always). */
 typedef struct {
   hilo_pass_id pass;
+  uint8_t spines;
   bool (*gate)(const hilo_config *config, const hilo_module *m);
 } hilo_pipeline_row;
 
 typedef struct {
   const hilo_pipeline_row *rows;
   uint32_t n;
+  uint8_t spine; /* rows of the other one are not in the list */
 } hilo_pipeline_table;
 
 extern const hilo_pipeline_table hilo_pipeline_hlo;        /* the default list of hlo2penguin */

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 enum { MAX_FRAMES = 4 /* of compression around each other */ };
-#define MAX_INPUT_BYTES ((uint64_t)4 << 30)
 
 static hilo_status refuse(hilo_diags *diags, hilo_diag_code code, hilo_str name, const char *what) {
   hilo_place place = HILO_NOWHERE;
@@ -79,6 +78,6 @@ hilo_status hilo_load(hilo_arena *arena, const char *path, hilo_diags *diags, hi
   hilo_str bytes;
   if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
     return hilo_load_directory(arena, path, diags, out);
-  HILO_TRY(hilo_file_read(arena, path, MAX_INPUT_BYTES, diags, &bytes));
+  HILO_TRY(hilo_file_read(arena, path, HILO_MAX_INPUT_BYTES, diags, &bytes));
   return hilo_load_bytes(arena, bytes, hilo_str_copy(arena, hilo_str_of(path)), diags, out);
 }

@@ -4,6 +4,8 @@
 
 #include "ir/module.h"
 
+#define HILO_MAX_INPUT_BYTES ((uint64_t)4 << 30) /* of a file, expanded or not */
+
 /* A file, `-` for stdin, or a directory with metadata.json (whose weights become
  * header.weight_files). The form is known by the content: HLO text, HloModuleProto, HloProto,
  * snapshots, and zstd or gzip frames of any of them. The input's bytes are in `arena` like the

@@ -1,5 +1,6 @@
 /* Diagnostics about an instruction: where it is, what it says, where in the user's program it comes
  * from. */
+#include "ir/hlo_print.h"
 #include "ir/module.h"
 
 hilo_str hilo_inst_source(const hilo_module *m, hilo_inst i, int64_t *line) {
@@ -16,6 +17,19 @@ hilo_str hilo_inst_source(const hilo_module *m, hilo_inst i, int64_t *line) {
   return hilo_string_of(m, m->header.stack.file_names[at->file - 1]);
 }
 
+/* The instruction as HLO text, without metadata and cut to a line's length. */
+static void note_text(const hilo_module *m, hilo_diags *diags, hilo_inst i) {
+  enum { MAX_TEXT = 240 };
+  hilo_sb sb = hilo_sb_make(diags->arena);
+  const hilo_print_options options = {.no_metadata = true, .elide_large_constants = true};
+  hilo_hlo_print_inst(m, i, &options, &sb);
+  hilo_str text = hilo_sb_view(&sb);
+  const bool cut = text.n > MAX_TEXT;
+  if (cut) text.n = MAX_TEXT;
+  hilo_diag_note(diags, "%.*s%s", HILO_FMT(text), cut ? " ..." : "");
+  hilo_sb_free(&sb);
+}
+
 hilo_status hilo_inst_error(const hilo_module *m, hilo_diags *diags, hilo_diag_code code,
                             hilo_inst i, const char *fmt, ...) {
   const uint32_t n_before = diags->n;
@@ -28,6 +42,7 @@ hilo_status hilo_inst_error(const hilo_module *m, hilo_diags *diags, hilo_diag_c
   const hilo_status status = hilo_diag_vadd(diags, code, &place, fmt, args);
   va_end(args);
   if (diags->n == n_before) return status;
+  note_text(m, diags, i);
   const hilo_str op_name = hilo_string_of(m, hilo_inst_meta(m, i).op_name);
   if (op_name.n) hilo_diag_note(diags, "op_name: %.*s", HILO_FMT(op_name));
   int64_t line = 0;

@@ -17,9 +17,79 @@ hilo_str hilo_inst_source(const hilo_module *m, hilo_inst i, int64_t *line) {
   return hilo_string_of(m, m->header.stack.file_names[at->file - 1]);
 }
 
+static bool has_printable_attr(const hilo_module *m, uint32_t ix) {
+  const uint32_t attr = m->inst.attr[ix];
+  const hilo_family family = (hilo_family)hilo_op_table[m->inst.op[ix]].family;
+  if (family == HILO_FAMILY_none || family == HILO_FAMILY_index) return true;
+  if (family == HILO_FAMILY_literal) return attr > 0 && attr < m->literal.n;
+  return attr && attr < m->records.next &&
+         hilo_record_family(&m->records, (hilo_record){attr}) == family;
+}
+
+static uint32_t min_called(hilo_op op) {
+  if (op == HILO_OP_WHILE || op == HILO_OP_SELECT_AND_SCATTER) return 2;
+  return hilo_op_has(op, HILO_TRAIT_CALLS) && op != HILO_OP_CUSTOM_CALL;
+}
+
+/* An error may be about an instruction that is too broken to be printed: the printer trusts what
+ * the verifier checks. */
+static bool is_printable(const hilo_module *m, uint32_t ix) {
+  const hilo_inst_columns *c = &m->inst;
+  if (c->op[ix] == HILO_OP_DEAD || c->op[ix] >= HILO_OP_COUNT || !c->type[ix]) return false;
+  const hilo_op_info *op = &hilo_op_table[c->op[ix]];
+  if (c->n_operands[ix] < (uint32_t)op->min_operands) return false;
+  if (op->max_operands >= 0 && c->n_operands[ix] > (uint32_t)op->max_operands) return false;
+  if (c->type[ix] >= m->types.next) return false;
+  if ((uint64_t)c->operands[ix] + c->n_operands[ix] > m->operand.n) return false;
+  for (uint32_t k = 0; k < c->n_operands[ix]; k++) {
+    const uint32_t value = m->operand.v[c->operands[ix] + k].value;
+    if (!value || value >= m->n_inst_slots || c->op[value] == HILO_OP_DEAD) return false;
+  }
+  const uint32_t at = c->called[ix];
+  if (at >= m->called.n || (at ? m->called.v[at] : 0) < min_called((hilo_op)c->op[ix]))
+    return false;
+  for (uint32_t k = 0; at && k < m->called.v[at]; k++) {
+    const uint32_t comp = m->called.v[at + 1 + k];
+    if (!comp || comp >= m->comp.n) return false;
+  }
+  return has_printable_attr(m, ix);
+}
+
+/* Tuples can share their elements many times over; such a type is no text for a note. `left` counts
+ * down what is printed. */
+static bool is_short_type(const hilo_module *m, hilo_type t, uint32_t *left) {
+  enum { MAX_DEPTH = 32 };
+  struct {
+    hilo_type type;
+    uint32_t k;
+  } stack[MAX_DEPTH] = {{t, 0}};
+  for (uint32_t depth = 1; depth;) {
+    const hilo_type_row *row = hilo_type_row_of(&m->types, stack[depth - 1].type);
+    const uint32_t n = row->etype == HILO_TUPLE ? row->n : 0;
+    if (stack[depth - 1].k == n) {
+      depth--;
+      continue;
+    }
+    if (depth == MAX_DEPTH || (*left)-- == 0) return false;
+    stack[depth].type = (hilo_type){(uint32_t)row->items[stack[depth - 1].k++]};
+    stack[depth++].k = 0;
+  }
+  return true;
+}
+
+static bool has_short_types(const hilo_module *m, hilo_inst i) {
+  uint32_t left = 200;
+  if (!is_short_type(m, hilo_inst_type(m, i), &left)) return false;
+  for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
+    if (!left-- || !is_short_type(m, hilo_inst_type(m, hilo_inst_operand(m, i, k)), &left))
+      return false;
+  return true;
+}
+
 /* The instruction as HLO text, without metadata and cut to a line's length. */
 static void note_text(const hilo_module *m, hilo_diags *diags, hilo_inst i) {
   enum { MAX_TEXT = 240 };
+  if (!is_printable(m, hilo_ix(m, i)) || !has_short_types(m, i)) return;
   hilo_sb sb = hilo_sb_make(diags->arena);
   const hilo_print_options options = {.no_metadata = true, .elide_large_constants = true};
   hilo_hlo_print_inst(m, i, &options, &sb);

@@ -77,6 +77,24 @@ static hilo_status read_table(aliaser *a) {
   return status;
 }
 
+/* An output that is a parameter, or a view of one, would be read when it is copied late. Step 28
+ * has copied these; where it did not run, that is done here. */
+static void copy_parameters(aliaser *a) {
+  hilo_module *m = a->m;
+  for (uint32_t k = 0; k < a->pairs.n; k++) {
+    const uint32_t output = a->pairs.v[k].output;
+    const hilo_inst value = hilo_output(m, output);
+    if (!hilo_inst_is(m, hilo_view_source(m, value), HILO_OP_PARAMETER)) continue;
+    const hilo_inst_desc desc = {.op = HILO_OP_COPY,
+                                 .type = hilo_inst_type(m, value),
+                                 .operands = &value,
+                                 .n_operands = 1,
+                                 .meta = hilo_inst_meta_record(m, value)};
+    hilo_set_output(m, output, hilo_inst_insert_after(m, value, &desc));
+    a->changed = true;
+  }
+}
+
 /* ---- reads ---- */
 
 /* Does the value of `user` lie where its operand `k` does, or is it only passed on? */
@@ -248,12 +266,14 @@ static void legalize_pairs(aliaser *a) {
   uint64_t *dropped = hilo_bitset_create(a->ctx->scratch, m->header.aliases.n);
   uint64_t *aliased = hilo_bitset_create(a->ctx->scratch, hilo_comp_n_params(m, m->entry));
   uint32_t *pair_of = HILO_NEW_ZEROED(a->ctx->scratch, uint32_t, hilo_n_outputs(m) + 1);
+  uint32_t n_unsafe = 0;
   for (uint32_t k = 0; k < a->pairs.n; k++) {
     pair *p = &a->pairs.v[k];
     hilo_bitset_set(aliased, hilo_inst_index(m, p->param));
     if (!p->unsafe) continue;
     a->ctx->n_matched++;
     a->changed = true;
+    n_unsafe++;
     if (a->ctx->options->drop_unsafe_may_alias &&
         m->header.aliases.v[p->alias].kind == HILO_ALIAS_MAY)
       hilo_bitset_set(dropped, p->alias);
@@ -261,7 +281,7 @@ static void legalize_pairs(aliaser *a) {
       pair_of[p->output] = k + 1;
   }
   const hilo_inst root = hilo_entry_root(m);
-  if (a->changed && hilo_has_output_tuple(m)) /* copies go before it, wherever the last read is */
+  if (n_unsafe && hilo_has_output_tuple(m)) /* copies go before it, wherever the last read is */
     hilo_inst_move(m, root, root, m->entry, HILO_INST_NONE);
   hilo_inst last = a->last_read;
   const uint32_t n_outputs = hilo_n_outputs(m);
@@ -277,6 +297,7 @@ HILO_DECLARE_PASS(legalize_alias) {
   if (m->header.aliases.n == 0) return HILO_OK;
   aliaser a = {.m = m, .ctx = ctx};
   HILO_TRY(read_table(&a));
+  copy_parameters(&a);
   for (uint32_t k = 0; k < a.pairs.n; k++) weigh(&a, &a.pairs.v[k]);
   legalize_pairs(&a);
   *changed |= a.changed;

@@ -100,13 +100,12 @@ static bool carries_on(const hilo_sixty_four *s, hilo_inst i) {
   return false;
 }
 
-/* The convert that this step would put behind the parameter is there. */
-static bool is_low_word_of_parameter(const hilo_sixty_four *s, hilo_inst i) {
+/* A convert to the low word of a wide value, as this step puts there itself. */
+static bool is_low_word(const hilo_sixty_four *s, hilo_inst i) {
   const hilo_module *m = s->m;
   if (!hilo_inst_is(m, i, HILO_OP_CONVERT)) return false;
   const hilo_inst source = hilo_inst_operand(m, i, 0);
-  if (!hilo_inst_is(m, source, HILO_OP_PARAMETER) || !hilo_sixty_four_is(s, source, HILO_64_WIDE))
-    return false;
+  if (!hilo_sixty_four_is(s, source, HILO_64_WIDE) || !result_is_64(m, source)) return false;
   return hilo_inst_etype(m, i) == (hilo_inst_etype(m, source) == HILO_S64 ? HILO_S32 : HILO_U32);
 }
 
@@ -117,7 +116,7 @@ static uint8_t forward(hilo_sixty_four *s, hilo_comp c, hilo_inst i) {
   if (hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT))
     return hilo_sixty_four_is(s, hilo_inst_operand(m, i, 0), HILO_64_WIDE) ? HILO_64_WIDE : 0;
   if (depends_on_width(s, i)) return HILO_64_WIDE | HILO_64_OP;
-  if (is_low_word_of_parameter(s, i)) return HILO_64_WIDE;
+  if (is_low_word(s, i)) return HILO_64_WIDE;
   return carries_on(s, i) ? HILO_64_WIDE : 0;
 }
 

@@ -1,0 +1,148 @@
+/* Every step of the dialect pipelines on every module of the corpus, alone and in the order of both
+ * spines behind the HLO passes: what it leaves verifies, what it says about having changed anything
+ * is true, and a second run changes nothing. Steps may refuse a module, with a code of their own.
+ */
+#include "driver/pass_table.h"
+#include "driver/pipeline.h"
+#include "formats/load.h"
+#include "ir/verify.h"
+#include "test_support.h"
+
+#include <fts.h>
+
+static int by_name(const FTSENT **a, const FTSENT **b) {
+  return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static bool is_module(const char *name) {
+  static const char *const ends[] = {".pb", ".pb.zst", ".hlo", "optimizations.txt"};
+  for (size_t k = 0; k < HILO_COUNT(ends); k++)
+    if (hilo_str_ends(hilo_str_of(name), ends[k])) return true;
+  return false;
+}
+
+typedef struct {
+  uint32_t n_modules, n_runs, n_changed, n_refused, n_whole, n_bad;
+} tally;
+
+typedef struct {
+  hilo_arena arena, scratch;
+  hilo_diags diags;
+  hilo_pass_options options;
+  hilo_runner runner;
+} bench;
+
+static void bench_init(bench *b, bool stablehlo) {
+  hilo_arena_init(&b->arena, NULL, NULL);
+  hilo_arena_init(&b->scratch, NULL, NULL);
+  b->diags = hilo_diags_make(&b->arena);
+  b->options = (hilo_pass_options){.stablehlo = stablehlo,
+                                   .verify_hlo = true,
+                                   .verify_supported_ops = true,
+                                   .lower_complex = true,
+                                   .constant_decomposition_threshold = 4096,
+                                   .broadcast_num_elements_to_fold = 1024};
+  const hilo_runner_options how = {.verify_each = true, .check_changed = true};
+  b->runner = hilo_runner_make(&b->arena, &b->scratch, &b->diags, &b->options, &how);
+}
+
+static void bench_deinit(bench *b) {
+  hilo_arena_deinit(&b->arena);
+  hilo_arena_deinit(&b->scratch);
+}
+
+static void complain(const char *path, const char *key, const char *what, bench *b, tally *t) {
+  hilo_sb text = hilo_sb_make(&b->arena);
+  hilo_diags_render(&b->diags, &text);
+  print_message("%s: %s: %s\n%.*s\n", path, key, what, (int)(text.n < 2000 ? text.n : 2000),
+                text.p);
+  t->n_bad++;
+}
+
+/* A refusal has said something; a module that a step broke is no refusal. */
+static bool is_refusal(const bench *b) {
+  for (uint32_t k = 0; k < b->diags.n; k++)
+    if (b->diags.list[k].code == HILO_DIAG_MOD901) return false;
+  return b->diags.n_errors != 0;
+}
+
+static void run_alone(const hilo_module *original, const char *path, const hilo_pass_info *pass,
+                      tally *t) {
+  bench b;
+  bench_init(&b, true);
+  hilo_module *m = hilo_module_clone(original, &b.arena);
+  t->n_runs++;
+  if (hilo_runner_run(&b.runner, m, pass) != HILO_OK) {
+    t->n_refused++;
+    if (!is_refusal(&b)) complain(path, pass->key, "failed", &b, t);
+  } else if (b.runner.last.n_changed) {
+    t->n_changed++;
+    if (hilo_runner_run(&b.runner, m, pass) != HILO_OK || b.runner.last.n_changed)
+      complain(path, pass->key, "changed something again", &b, t);
+  }
+  bench_deinit(&b);
+}
+
+static bool run_table(bench *b, hilo_module *m, const hilo_pipeline_table *table, const char *path,
+                      tally *t) {
+  for (uint32_t k = 0; k < table->n; k++) {
+    const hilo_pass_info *pass = &hilo_pass_table[table->rows[k].pass];
+    if (hilo_runner_run(&b->runner, m, pass) == HILO_OK) continue;
+    if (!is_refusal(b)) complain(path, pass->key, "failed in the pipeline", b, t);
+    return false;
+  }
+  return true;
+}
+
+static void run_spine(const hilo_module *original, const char *path, bool stablehlo, tally *t) {
+  bench b;
+  bench_init(&b, stablehlo);
+  hilo_module *m = hilo_module_clone(original, &b.arena);
+  const hilo_pipeline_table *spine =
+      stablehlo ? &hilo_pipeline_stablehlo_spine : &hilo_pipeline_mhlo_spine;
+  if (run_table(&b, m, &hilo_pipeline_hlo, path, t) && run_table(&b, m, spine, path, t))
+    t->n_whole++;
+  bench_deinit(&b);
+}
+
+static void check_file(const char *path, tally *t) {
+  hilo_arena arena;
+  hilo_module *m;
+  hilo_arena_init(&arena, NULL, NULL);
+  hilo_diags diags = hilo_diags_make(&arena);
+  if (hilo_load(&arena, path, &diags, &m) == HILO_OK && hilo_verify(m, &diags) == HILO_OK) {
+    t->n_modules++;
+    for (int k = 0; k < HILO_PASS_COUNT; k++)
+      if (hilo_pass_table[k].kind == 'S') run_alone(m, path, &hilo_pass_table[k], t);
+    run_spine(m, path, true, t);
+    run_spine(m, path, false, t);
+  }
+  hilo_arena_deinit(&arena);
+}
+
+static void steps_hold_on_the_corpus(void **state) {
+  (void)state;
+  const char *corpus = test_corpus();
+  if (!corpus) skip();
+  char folders[3][4096];
+  snprintf(folders[0], sizeof(folders[0]), "%s/hlo-pb", corpus);
+  snprintf(folders[1], sizeof(folders[1]), "%s/hlo-text", corpus);
+  snprintf(folders[2], sizeof(folders[2]), "%s/jax", corpus);
+  char *const paths[] = {folders[0], folders[1], folders[2], NULL};
+  FTS *walk = fts_open(paths, FTS_LOGICAL | FTS_NOCHDIR, by_name);
+  assert_non_null(walk);
+  tally t = {0};
+  for (FTSENT *e; (e = fts_read(walk));)
+    if (e->fts_info == FTS_F && is_module(e->fts_name)) check_file(e->fts_path, &t);
+  fts_close(walk);
+  print_message("%u modules, %u runs of steps: %u changed something, %u refused; %u of %u spines "
+                "came to their end\n",
+                t.n_modules, t.n_runs, t.n_changed, t.n_refused, t.n_whole, 2 * t.n_modules);
+  assert_true(t.n_modules > 100 && t.n_changed > 100 && t.n_whole > 100);
+  assert_int_equal(t.n_bad, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(steps_hold_on_the_corpus)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

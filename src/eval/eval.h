@@ -40,9 +40,9 @@ HILO_NODISCARD hilo_status hilo_eval_inst(const hilo_eval *e, hilo_inst i,
 /* A literal as a value; splats are spread out. False if it was elided or is too large. */
 bool hilo_eval_literal(const hilo_eval *e, hilo_literal literal, hilo_value *out);
 
-/* `convert` of n elements of real types, as they lie in literals. */
-void hilo_eval_convert_elements(hilo_etype from, hilo_etype to, const char *in, uint64_t n,
-                                char *out);
+/* `convert` of `total` elements of real types, as they lie in literals. */
+void hilo_eval_convert_elements(hilo_etype from, hilo_etype to, const char *in, uint64_t total,
+                                char *data);
 
 /* The one element of an integer or pred array of one element, as 64 bits: signed ones
  * sign-extended, unsigned ones zero-extended. False for other values. */

@@ -12,14 +12,14 @@
 
 static void load_signed(const char *data, uint32_t bytes, unsigned bits, uint32_t n, int64_t *to) {
   switch (bytes) {
-  case 1: LOAD(to, int8_t) break;
+  case 1: LOAD(to, uint8_t) break;
   case 2: LOAD(to, int16_t) break;
   case 4: LOAD(to, int32_t) break;
   default: LOAD(to, int64_t) break;
   }
-  if (bits >= 8) return;
+  if (bits > 8) return;
   /* What stands above a sub-byte value in its byte does not count. */
-  const uint64_t mask = (1ull << bits) - 1, sign = 1ull << (bits - 1);
+  const uint64_t mask = (1ull << bits) - 1, sign = 1ull << ((bits - 1) & 7);
   for (uint32_t k = 0; k < n; k++) to[k] = (int64_t)((((uint64_t)to[k] & mask) ^ sign) - sign);
 }
 
@@ -72,7 +72,7 @@ static void store_integers(char *data, uint32_t bytes, uint32_t n, const uint64_
 /* Sub-byte integers stand one a byte: signed ones sign-extended, unsigned ones masked. */
 static void store_sub_byte(char *data, unsigned bits, bool is_signed, uint32_t n,
                            const uint64_t *from) {
-  const uint64_t mask = (1ull << bits) - 1, sign = is_signed ? 1ull << (bits - 1) : 0;
+  const uint64_t mask = (1ull << bits) - 1, sign = is_signed ? 1ull << ((bits - 1) & 7) : 0;
   for (uint32_t k = 0; k < n; k++) data[k] = (char)(((from[k] & mask) ^ sign) - sign);
 }
 
@@ -105,7 +105,7 @@ void hilo_eval_map(const hilo_eval *e, hilo_kernel kernel, const hilo_value *arg
   const unsigned bits = hilo_etype_table[hilo_value_etype(e, &args[0])].bits;
   for (uint64_t at = 0; at < total; at += HILO_LANES) {
     const uint32_t n = total - at < HILO_LANES ? (uint32_t)(total - at) : HILO_LANES;
-    for (uint32_t k = 0; k < n_args; k++) {
+    for (uint32_t k = 0; k < n_args && k < HILO_COUNT(lanes); k++) {
       const hilo_etype etype = hilo_value_etype(e, &args[k]);
       if (total > 1 && hilo_value_n_elements(e, &args[k]) == 1)
         hilo_lanes_fill(etype, args[k].data, n, x[k]);

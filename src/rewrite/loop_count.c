@@ -204,15 +204,16 @@ static const char *prepare(simulation *sim, hilo_trip_count *count) {
 }
 
 static struct bound_slot *counter_of(simulation *sim, uint32_t slot) {
-  uint32_t k = 0;
-  while (sim->bound.v[k].slot != slot) k++;
-  return &sim->bound.v[k];
+  for (uint32_t k = 0; k < sim->bound.n; k++)
+    if (sim->bound.v[k].slot == slot) return &sim->bound.v[k];
+  return NULL;
 }
 
 static void simulate(simulation *sim, uint64_t max, hilo_trip_count *count) {
   count->reason = prepare(sim, count);
   if (count->reason) return;
   struct bound_slot *counter = counter_of(sim, count->slot);
+  HILO_CHECK(counter);
   uint64_t state = 0;
   count->has_start = hilo_value_int(sim->m, &counter->value, &count->start);
   for (uint64_t trips = 0; trips <= max; trips++) {

@@ -17,8 +17,8 @@ enum { HILO_MAX_RELAYED = 10000 };
 bool hilo_replace_with_fresh(hilo_module *m, hilo_inst old, hilo_inst fresh);
 
 /* `old`'s uses become uses of `value`, which exists for reasons of its own and stands before `old`;
- * `old` goes (unless it is a parameter), its predecessors are put before its successors. Refuses when
- * that would be too many edges. */
+ * `old` goes (unless it is a parameter), its predecessors are put before its successors. Refuses
+ * when that would be too many edges. */
 bool hilo_replace_with_existing(hilo_module *m, hilo_inst old, hilo_inst value);
 
 /* Erase an instruction without uses that is not the root. */

@@ -209,8 +209,7 @@ static bool unroll_in(pass *p, hilo_comp c, hilo_pass_ctx *ctx) {
 static comp_infos new_infos(const hilo_module *m, hilo_arena *scratch) {
   comp_infos infos = {0};
   HILO_RESERVE(scratch, &infos, hilo_module_n_comps(m));
-  infos.n = hilo_module_n_comps(m);
-  memset(infos.v, 0, infos.n * sizeof(*infos.v));
+  while (infos.n < hilo_module_n_comps(m)) HILO_PUSH(scratch, &infos, (comp_info){0});
   return infos;
 }
 

@@ -39,10 +39,12 @@ static void write_all(int fd, const char *p, size_t n) {
   }
 }
 
-void hilo_log_print(const hilo_log *log, hilo_str text) { write_all(log->out_fd, text.p, text.n); }
+void hilo_log_print(const hilo_log *log, hilo_str text) {
+  if (log) write_all(log->out_fd, text.p, text.n);
+}
 
 void hilo_log_print_console(const hilo_log *log, hilo_str text) {
-  write_all(log->console_fd, text.p, text.n);
+  if (log) write_all(log->console_fd, text.p, text.n);
 }
 
 /* Time, letter and place; returns its length. */

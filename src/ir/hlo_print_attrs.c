@@ -112,18 +112,25 @@ static void print_precision(const site *s, hilo_dims list) {
   hilo_sb_char(s->out, '}');
 }
 
+/* A counted run of `list`, and behind it. What a diagnostic shows may be broken: nothing is read
+ * beyond the end. */
+static hilo_dims counted(hilo_dims list, uint32_t *at) {
+  const uint32_t left = *at < list.n ? list.n - *at - 1 : 0;
+  const int64_t n = *at < list.n ? list.v[*at] : 0;
+  const hilo_dims run = {list.v + *at + 1, n < 0 || n > left ? left : (uint32_t)n};
+  *at += 1 + run.n;
+  return run;
+}
+
 static void print_aliasing(const site *s, hilo_dims list) {
   if (!list.n) return;
   PRINT(s->out, ", output_to_operand_aliasing={");
   for (uint32_t i = 0; i < list.n;) {
     if (i) PRINT(s->out, ", ");
-    const uint32_t n = (uint32_t)list.v[i];
-    hilo_print_list(s->out, "{", (hilo_dims){list.v + i + 1, n}, "}: (");
-    i += 1 + n;
-    hilo_print_number(s->out, list.v[i]);
-    const uint32_t n2 = (uint32_t)list.v[i + 1];
-    hilo_print_list(s->out, ", {", (hilo_dims){list.v + i + 2, n2}, "})");
-    i += 2 + n2;
+    hilo_print_list(s->out, "{", counted(list, &i), "}: (");
+    if (i < list.n) hilo_print_number(s->out, list.v[i]);
+    i++;
+    hilo_print_list(s->out, ", {", counted(list, &i), "})");
   }
   hilo_sb_char(s->out, '}');
 }

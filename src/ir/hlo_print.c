@@ -10,23 +10,26 @@
 
 /* ---- names ---- */
 
+/* What a name takes at most besides its base, and 16 bytes behind it. */
+enum { NAME_ROOM = 32 };
+
+static inline char *put_name(char *to, hilo_str base, uint32_t num, bool percent) {
+  *to = '%';
+  to = print_short(to + percent, base.p, base.n);
+  if (num == HILO_NO_NUM) return to;
+  *to = '.';
+  return print_digits(to + 1, num);
+}
+
 void hilo_print_name(printer *p, uint32_t base, uint32_t num, bool percent) {
-  const hilo_str text = hilo_string_of(p->m, (hilo_string){base});
-  char *to = hilo_sb_reserve(p->out, text.n + 12);
-  size_t n = 0;
-  if (percent) to[n++] = '%';
-  memcpy(to + n, text.p, text.n);
-  n += text.n;
-  if (num != HILO_NO_NUM) {
-    char digits[10];
-    size_t i = sizeof(digits);
-    to[n++] = '.';
-    do digits[--i] = (char)('0' + num % 10);
-    while (num /= 10);
-    memcpy(to + n, digits + i, sizeof(digits) - i);
-    n += sizeof(digits) - i;
+  const hilo_str text = hilo_string_get(&p->m->strings, (hilo_string){base});
+  hilo_sb *out = p->out;
+  if (HILO_LIKELY(out->cap - out->n >= text.n + NAME_ROOM)) {
+    out->n = (size_t)(put_name(out->p + out->n, text, num, percent) - out->p);
+    return;
   }
-  p->out->n += n;
+  hilo_sb_grow(out, text.n + NAME_ROOM);
+  hilo_print_name(p, base, num, percent);
 }
 
 void hilo_print_inst_name(printer *p, uint32_t ix) {
@@ -85,12 +88,16 @@ static void print_operands(printer *p, uint32_t ix) {
   const hilo_module *m = p->m;
   const uint32_t n = m->inst.n_operands[ix];
   const hilo_operand_slot *slots = m->operand.v + m->inst.operands[ix];
+  const bool counted = !(p->style & HILO_TEXT_UNCOUNTED);
+  const bool typed = p->style & HILO_TEXT_OPERAND_TYPES;
   for (uint32_t k = 0; k < n; k++) {
-    if (k) PRINT(p->out, ", ");
-    if (k && k % 5 == 0 && !(p->style & HILO_TEXT_UNCOUNTED))
-      hilo_sb_printf(p->out, "/*index=%u*/", k);
     const uint32_t value = slots[k].value;
-    if (p->style & HILO_TEXT_OPERAND_TYPES) {
+    if (HILO_UNLIKELY(k && k % 5 == 0 && counted)) {
+      hilo_sb_printf(p->out, ", /*index=%u*/", k);
+    } else if (k) {
+      PRINT(p->out, ", ");
+    }
+    if (typed) {
       hilo_print_type(p, (hilo_type){m->inst.type[value]});
       hilo_sb_char(p->out, ' ');
     }
@@ -98,24 +105,32 @@ static void print_operands(printer *p, uint32_t ix) {
   }
 }
 
+static const hilo_str op_texts[HILO_OP_COUNT] = {
+    [0] = {"(", 1},
+#define HILO_OP(op, hlo, mlir, min, max, family, traits, shape, eval, emitter)                     \
+  [HILO_OP_##op] = {hlo "(", sizeof(hlo)},
+#include "ir/ops.def"
+#undef HILO_OP
+};
+
 static void print_inst(printer *p, hilo_inst inst) {
   const hilo_module *m = p->m;
   const uint32_t ix = hilo_ix(m, inst);
   const hilo_op op = (hilo_op)m->inst.op[ix];
-  const hilo_op_info *info = hilo_op_get(op);
   if (m->inst.flags[ix] & HILO_INST_ROOT) PRINT(p->out, "ROOT ");
   hilo_print_inst_name(p, ix);
   PRINT(p->out, " = ");
   hilo_print_type(p, (hilo_type){m->inst.type[ix]});
-  hilo_sb_char(p->out, ' ');
   const bool is_async =
       op == HILO_OP_ASYNC_START || op == HILO_OP_ASYNC_UPDATE || op == HILO_OP_ASYNC_DONE;
   const hilo_inst wrapped = is_async ? hilo_print_wrapped(m, inst) : HILO_INST_NONE;
   if (wrapped.ix) {
+    hilo_sb_char(p->out, ' ');
     print_async_opcode(p, inst, wrapped);
   } else {
-    hilo_sb_cat(p->out, info->hlo);
-    hilo_sb_char(p->out, '(');
+    char *to = hilo_sb_reserve(p->out, op_texts[op].n + 1 + 16);
+    *to = ' ';
+    p->out->n += (size_t)(print_short(to + 1, op_texts[op].p, op_texts[op].n) - to);
   }
   if (op == HILO_OP_PARAMETER)
     hilo_print_number(p->out, hilo_inst_index(m, inst));
@@ -127,7 +142,8 @@ static void print_inst(printer *p, hilo_inst inst) {
   const bool start = op == HILO_OP_ASYNC_START;
   hilo_print_attrs(p, inst);
   if (wrapped.ix && start) hilo_print_attrs(p, wrapped);
-  if (!is_async || start) hilo_print_called(p, wrapped.ix && start ? wrapped : inst);
+  if (m->inst.called[ix] && (!is_async || start))
+    hilo_print_called(p, wrapped.ix && start ? wrapped : inst);
   const hilo_record extra = hilo_inst_extra_record(m, wrapped.ix && start ? wrapped : inst);
   if (extra.ix && op == HILO_OP_CALL && hilo_extra_get(&m->records, extra).is_composite)
     PRINT(p->out, ", is_composite=true");

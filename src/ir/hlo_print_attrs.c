@@ -487,6 +487,25 @@ static void print_rare(const site *s) {
   hilo_sb_char(s->out, '}');
 }
 
+/* Families whose text follows from the record and the operation alone. */
+static void print_pure(const site *s, hilo_family family) {
+  const hilo_record record = hilo_inst_attr(s->m, s->inst);
+  if (print_cached(s->p, PRINT_CACHE_ATTRS, record.ix, s->op)) return;
+  const size_t at = s->out->n;
+  switch (family) {
+  case HILO_FAMILY_dims: print_dims(s); break;
+  case HILO_FAMILY_slice: print_slice(s); break;
+  case HILO_FAMILY_pad: print_pad(s); break;
+  case HILO_FAMILY_dot: print_dot(s); break;
+  case HILO_FAMILY_conv: print_conv(s); break;
+  case HILO_FAMILY_gather: print_gather(s); break;
+  case HILO_FAMILY_scatter: print_scatter(s); break;
+  case HILO_FAMILY_compare: print_compare(s); break;
+  default: break;
+  }
+  print_cache_end(s->p, PRINT_CACHE_ATTRS, record.ix, s->op, at);
+}
+
 void hilo_print_attrs(printer *p, hilo_inst inst) {
   const hilo_op op = hilo_inst_op(p->m, inst);
   const site s = {p, p->m, p->out, inst, op};
@@ -496,16 +515,16 @@ void hilo_print_attrs(printer *p, hilo_inst inst) {
   case HILO_FAMILY_none:
   case HILO_FAMILY_literal: break;
   case HILO_FAMILY_index: print_index(&s); break;
-  case HILO_FAMILY_dims: print_dims(&s); break;
-  case HILO_FAMILY_slice: print_slice(&s); break;
-  case HILO_FAMILY_pad: print_pad(&s); break;
-  case HILO_FAMILY_dot: print_dot(&s); break;
-  case HILO_FAMILY_conv: print_conv(&s); break;
-  case HILO_FAMILY_gather: print_gather(&s); break;
-  case HILO_FAMILY_scatter: print_scatter(&s); break;
+  case HILO_FAMILY_dims:
+  case HILO_FAMILY_slice:
+  case HILO_FAMILY_pad:
+  case HILO_FAMILY_dot:
+  case HILO_FAMILY_conv:
+  case HILO_FAMILY_gather:
+  case HILO_FAMILY_scatter:
+  case HILO_FAMILY_compare: print_pure(&s, family); break;
   case HILO_FAMILY_collective: print_collective(&s); break;
   case HILO_FAMILY_custom_call: print_custom_call(&s); break;
-  case HILO_FAMILY_compare: print_compare(&s); break;
   case HILO_FAMILY_rng: print_rng(&s); break;
   case HILO_FAMILY_linalg: print_linalg(&s); break;
   case HILO_FAMILY_feed: print_feed(&s); break;

@@ -11,12 +11,27 @@ static const uint8_t escapes[256] = {
     [14 ... 31] = 1, ['"'] = '"',  ['\''] = '\'', ['\\'] = '\\',   [127 ... 255] = 1,
 };
 
+typedef int8_t bytes16 __attribute__((vector_size(16)));
+
+/* Copy 16 bytes; were they printable ASCII without quotes and backslash? */
+static inline bool copy_plain(char *to, const char *p) {
+  bytes16 x;
+  uint64_t bad[2];
+  memcpy(&x, p, sizeof(x));
+  memcpy(to, &x, sizeof(x));
+  const bytes16 is_bad = (x < 0x20) | (x == 0x7f) | (x == '"') | (x == '\'') | (x == '\\');
+  memcpy(bad, &is_bad, sizeof(bad));
+  return !(bad[0] | bad[1]);
+}
+
 void hilo_hlo_print_escaped(hilo_str s, hilo_sb *out) {
   const char *p = s.p, *end = s.p + s.n;
   for (;;) {
     const char *run = p;
-    while (p < end && !escapes[(uint8_t)*p]) p++;
-    hilo_sb_bytes(out, run, (size_t)(p - run));
+    char *to = hilo_sb_reserve(out, (size_t)(end - p) + 16);
+    for (; end - p >= 16 && copy_plain(to, p); p += 16) to += 16;
+    while (p < end && !escapes[(uint8_t)*p]) *to++ = *p++;
+    out->n += (size_t)(p - run);
     if (p == end) return;
     const uint8_t c = (uint8_t)*p++, how = escapes[c];
     hilo_sb_char(out, '\\');
@@ -131,7 +146,7 @@ void hilo_print_frontend(printer *p, hilo_record frontend) {
 }
 
 static void print_control(printer *p, hilo_inst inst) {
-  uint32_t edge = p->m->edge.n > 1 ? hilo_control_first_pred(p->m, inst) : 0;
+  uint32_t edge = hilo_control_first_pred(p->m, inst);
   if (!edge) return;
   PRINT(p->out, ", control-predecessors={");
   for (bool first = true; edge; edge = p->m->edge.v[edge].next_of_succ, first = false) {
@@ -194,14 +209,14 @@ void hilo_print_extra(printer *p, hilo_inst inst) {
       hilo_print_sharding_of(p, e.sharding, e.sharding_spelling);
     }
     if (e.frontend.ix) hilo_print_frontend(p, e.frontend);
-    print_control(p, inst);
+    if (p->m->edge.n > 1) print_control(p, inst);
     print_statistics(p, e.statistics);
     print_accuracy(p, e.result_accuracy);
     if (e.origin.ix && !p->options.no_metadata) {
       PRINT(p->out, ", origin=");
       hilo_sb_str(p->out, hilo_string_of(p->m, e.origin));
     }
-  } else {
+  } else if (p->m->edge.n > 1) {
     print_control(p, inst);
   }
   const hilo_record meta = hilo_inst_meta_record(p->m, inst);

@@ -2,10 +2,12 @@
 #include "ir/hlo_print_impl.h"
 
 void hilo_print_number(hilo_sb *out, int64_t v) {
-  if (v >= 0 && v < 10)
-    hilo_sb_char(out, (char)('0' + v));
-  else
+  if (v < 0 || v > UINT32_MAX) {
     hilo_sb_i64(out, v);
+    return;
+  }
+  char *to = hilo_sb_reserve(out, 10);
+  out->n += (size_t)(print_digits(to, (uint32_t)v) - to);
 }
 
 void hilo_print_list(hilo_sb *out, const char *open, hilo_dims list, const char *close) {
@@ -167,8 +169,7 @@ void hilo_type_print(const hilo_store *types, const hilo_store *records, const h
   }
 }
 
-void hilo_print_type(printer *p, hilo_type type) {
-  if (print_cached(p, PRINT_CACHE_TYPE, type.ix, 0)) return;
+void hilo_print_new_type(printer *p, hilo_type type) {
   const size_t at = p->out->n;
   hilo_type_print(&p->m->types, &p->m->records, &p->m->strings, type, true, p->out);
   print_cache_end(p, PRINT_CACHE_TYPE, type.ix, 0, at);

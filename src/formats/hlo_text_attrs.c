@@ -594,7 +594,7 @@ bool hilo_text_attributes(text_reader *r, hilo_op op, hilo_op wrapped, const cha
     text_skip(r);
     if (!text_eat(r, ',')) break;
     text_skip(r);
-    const hilo_str name = text_ident_at(r->p);
+    const hilo_str name = text_name_at(r, r->p);
     if (!name.n || name.p[name.n] != '=') return hilo_text_expected(r, "an attribute `name=value`");
     const int found = text_word_find(&r->attr_words, name.p, name.n);
     if (found < 0 || !text_set_has(&allowed, (text_attr)found))

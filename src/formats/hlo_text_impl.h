@@ -77,6 +77,22 @@ typedef struct {
   uint8_t slot[512]; /* index + 1 */
 } text_words;
 void hilo_text_words_init(text_words *w, const hilo_str *words, uint32_t n);
+/* Are n bytes the same? For names, of which few are long. */
+static inline bool text_same(const char *a, const char *b, size_t n) {
+  uint64_t x, y, differs = 0;
+  if (n < 8) {
+    for (size_t i = 0; i < n; i++) differs |= (uint64_t)(uint8_t)(a[i] ^ b[i]);
+    return !differs;
+  }
+  for (size_t i = 0; i + 8 < n; i += 8) {
+    memcpy(&x, a + i, sizeof(x));
+    memcpy(&y, b + i, sizeof(y));
+    differs |= x ^ y;
+  }
+  memcpy(&x, a + n - 8, sizeof(x));
+  memcpy(&y, b + n - 8, sizeof(y));
+  return !(differs | (x ^ y));
+}
 static inline uint32_t text_word_hash(const char *p, size_t n) {
   return ((uint32_t)(uint8_t)p[0] * 0x9E3779B1u ^ (uint32_t)(uint8_t)p[n - 1] * 0x85EBCA6Bu ^
           (uint32_t)(uint8_t)p[n / 2] * 0xC2B2AE35u ^ (uint32_t)n * 0x27D4EB2Fu) >>
@@ -87,7 +103,7 @@ static inline int text_word_find(const text_words *w, const char *p, size_t n) {
   for (uint32_t i = text_word_hash(p, n);; i = (i + 1) & 511) {
     if (!w->slot[i]) return -1;
     const hilo_str word = w->words[w->slot[i] - 1];
-    if (word.n == n && memcmp(word.p, p, n) == 0) return w->slot[i] - 1;
+    if (word.n == n && text_same(word.p, p, n)) return w->slot[i] - 1;
   }
 }
 
@@ -142,6 +158,18 @@ typedef struct {
   hilo_string name;
 } text_mesh_use;
 
+/* Types that were read lately, by the hash of their text; see hilo_text_type. */
+typedef struct {
+  uint64_t hash;
+  const char *text;
+  uint32_t n, type; /* n 0: free */
+} text_recent_type;
+typedef struct {
+  const char *text;
+  uint32_t hash, n, record; /* n 0: free */
+} text_recent_meta;
+enum { TEXT_RECENT_TYPES = 256, TEXT_RECENT_STRINGS = 1024, TEXT_RECENT_META = 1024 };
+
 typedef struct text_reader {
   const char *p, *text, *end;
   hilo_module *m;
@@ -156,6 +184,11 @@ typedef struct text_reader {
   text_words op_words, attr_words, etype_words;
   text_symbols insts, comps;
   text_memo memo;
+  text_recent_type recent_types[TEXT_RECENT_TYPES];
+  text_recent_meta recent_meta[TEXT_RECENT_META];
+  struct {
+    uint32_t hash, string;
+  } recent_strings[TEXT_RECENT_STRINGS]; /* string 0: free */
   uint64_t *used_names; /* base and number of all instructions, made when the first name clashes */
   uint32_t n_used_names, used_names_mask;
   hilo_map type_sizes;        /* of tuple types that were inferred: see infer_type */
@@ -205,6 +238,23 @@ static inline void text_skip(text_reader *r) {
   }
   hilo_text_skip_slow(r);
 }
+/* The first byte in memory that is not zero, of eight. */
+static inline uint32_t text_first_byte(uint64_t x) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  return (uint32_t)__builtin_ctzll(x) >> 3;
+#else
+  return (uint32_t)__builtin_clzll(x) >> 3;
+#endif
+}
+/* The first n bytes in memory of eight, n below 8, the others zero. */
+static inline uint64_t text_first_bytes(uint64_t x, uint32_t n) {
+  const uint64_t all = ~(uint64_t)0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  return x & ~(all << 8 * n);
+#else
+  return n ? x & all << (64 - 8 * n) : 0;
+#endif
+}
 static inline uint32_t text_offset(const text_reader *r, const char *p) {
   return (uint32_t)(p - r->text);
 }
@@ -213,6 +263,40 @@ static inline hilo_str text_ident_at(const char *p) {
   const char *q = p;
   while (text_is(*q, TEXT_IDENT)) q++;
   return (hilo_str){p, (size_t)(q - p)};
+}
+/* The same, 16 bytes at once: for what may be long. */
+static inline hilo_str text_name_at(const text_reader *r, const char *p) {
+  typedef int8_t bytes16 __attribute__((vector_size(16)));
+  const char *q = p;
+  while (r->end - q >= 16) {
+    bytes16 x;
+    uint64_t is_name[2];
+    memcpy(&x, q, sizeof(x));
+    const bytes16 lower = x | 0x20;
+    const bytes16 ok = ((lower >= 'a') & (lower <= 'z')) | ((x >= '0') & (x <= '9')) | (x == '_') |
+                       (x == '-') | (x == '.');
+    memcpy(is_name, &ok, sizeof(is_name));
+    if (~is_name[0]) return (hilo_str){p, (size_t)(q - p) + text_first_byte(~is_name[0])};
+    if (~is_name[1]) return (hilo_str){p, (size_t)(q - p) + 8 + text_first_byte(~is_name[1])};
+    q += 16;
+  }
+  while (text_is(*q, TEXT_IDENT)) q++;
+  return (hilo_str){p, (size_t)(q - p)};
+}
+/* The first `a` or `b`, or the end. */
+static inline const char *text_find_either(const char *p, const char *end, char a, char b) {
+  typedef int8_t bytes16 __attribute__((vector_size(16)));
+  for (; end - p >= 16; p += 16) {
+    bytes16 x;
+    uint64_t found[2];
+    memcpy(&x, p, sizeof(x));
+    const bytes16 is_it = (x == (int8_t)a) | (x == (int8_t)b);
+    memcpy(found, &is_it, sizeof(found));
+    if (found[0]) return p + text_first_byte(found[0]);
+    if (found[1]) return p + 8 + text_first_byte(found[1]);
+  }
+  while (p < end && *p != a && *p != b) p++;
+  return p;
 }
 /* Step over `c` if it stands here. */
 static inline bool text_eat(text_reader *r, char c) {
@@ -261,6 +345,8 @@ static inline bool text_int(text_reader *r, int64_t *out, const char *what) {
 bool hilo_text_bool(text_reader *r, bool *out);
 /* A quoted string, unescaped; in scratch memory or the text, valid until the next one. */
 bool hilo_text_string(text_reader *r, hilo_str *out, const char *what);
+/* hilo_string_put with a memory for what was put lately. */
+hilo_string hilo_text_intern(text_reader *r, hilo_str s);
 bool hilo_text_string_put(text_reader *r, hilo_string *out, const char *what);
 /* A number or word up to the first byte that cannot belong to one, as a double. */
 bool hilo_text_double(text_reader *r, double *out, const char *what);
@@ -302,8 +388,8 @@ void hilo_text_memo_set(text_reader *r, text_memo_slot *slot, text_memo_kind kin
 
 /* ---- types: hlo_text_type.c ---- */
 bool hilo_text_type(text_reader *r, hilo_type *out);
-/* Can a type start here? */
-bool hilo_text_at_type(text_reader *r);
+/* The same, or none if no type starts here. */
+bool hilo_text_maybe_type(text_reader *r, hilo_type *out);
 
 /* ---- literals: hlo_text_literal.c ---- */
 bool hilo_text_literal(text_reader *r, hilo_type type, hilo_literal *out);

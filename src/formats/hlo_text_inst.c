@@ -75,13 +75,13 @@ static bool nested_instruction(text_reader *r, hilo_type type, const char *at, u
 static bool read_long_operand(text_reader *r, uint32_t *value) {
   const char *at = r->p;
   hilo_type type = HILO_TYPE_NONE;
-  if (hilo_text_at_type(r)) {
-    if (!hilo_text_type(r, &type)) return false;
+  if (!hilo_text_maybe_type(r, &type)) return false;
+  if (type.ix) {
     text_skip(r);
     if (!r->nesting) hilo_text_see_style(r, HILO_TEXT_OPERAND_TYPES, true);
   }
   const bool percent = text_eat(r, '%');
-  const hilo_str name = text_ident_at(r->p);
+  const hilo_str name = text_name_at(r, r->p);
   if (!name.n) return hilo_text_expected(r, "an operand");
   if (!percent) {
     const char *back = r->p;
@@ -109,7 +109,7 @@ static bool read_operands(text_reader *r) {
     text_skip(r);
     if (k == COUNTED) hilo_text_see_style(r, HILO_TEXT_UNCOUNTED, r->p[-1] != '/');
     if (HILO_LIKELY(*r->p == '%')) {
-      const hilo_str name = text_ident_at(r->p + 1);
+      const hilo_str name = text_name_at(r, r->p + 1);
       if (!name.n) return r->p++, hilo_text_expected(r, "the name of an operand");
       value = hilo_text_find_inst(r, name);
       r->p += 1 + name.n;
@@ -425,7 +425,7 @@ static bool read_rhs(text_reader *r, draft *d, uint32_t *value) {
 /* `ROOT %name =` */
 static bool read_name(text_reader *r, draft *d, bool *is_root) {
   bool percent = text_eat(r, '%');
-  d->name = text_ident_at(r->p);
+  d->name = text_name_at(r, r->p);
   *is_root = !percent && d->name.n == 4 && memcmp(d->name.p, "ROOT", 4) == 0 &&
              text_is(r->p[4], TEXT_BLANK);
   if (*is_root) {
@@ -452,7 +452,7 @@ bool hilo_text_instruction(text_reader *r, bool *is_root, hilo_inst *out) {
   if (ok) {
     text_skip(r);
     d.at = r->p;
-    ok = !hilo_text_at_type(r) || hilo_text_type(r, &d.type);
+    ok = hilo_text_maybe_type(r, &d.type);
   }
   uint32_t value = TEXT_POISON;
   ok = ok && read_rhs(r, &d, &value);

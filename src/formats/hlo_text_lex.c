@@ -295,11 +295,11 @@ bool hilo_text_string(text_reader *r, hilo_str *out, const char *what) {
   const char quote = *r->p;
   if ((quote != '"' && quote != '\'') || r->p == r->end) return hilo_text_expected(r, what);
   const char *start = r->p + 1;
-  const char *close = memchr(start, quote, (size_t)(r->end - start));
-  if (!close)
+  const char *close = text_find_either(start, r->end, quote, '\\');
+  if (close == r->end)
     return hilo_text_fail(r, HILO_DIAG_EMOD900, r->p, "the string is not closed: expected `%c`",
                           quote);
-  if (memchr(start, '\\', (size_t)(close - start))) return unescape(r, start, quote, out);
+  if (*close == '\\') return unescape(r, start, quote, out);
   *out = (hilo_str){start, (size_t)(close - start)};
   r->p = close + 1;
   return true;
@@ -308,7 +308,7 @@ bool hilo_text_string(text_reader *r, hilo_str *out, const char *what) {
 bool hilo_text_string_put(text_reader *r, hilo_string *out, const char *what) {
   hilo_str s;
   if (!hilo_text_string(r, &s, what)) return false;
-  *out = hilo_string_put(&r->m->strings, s);
+  *out = hilo_text_intern(r, s);
   return true;
 }
 

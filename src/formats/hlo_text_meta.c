@@ -51,8 +51,39 @@ static bool same_as_last(text_reader *r, uint32_t *out) {
   return true;
 }
 
+/* Where metadata ends, as XLA writes it; NULL: it is written in another way. */
+static const char *metadata_end(const text_reader *r) {
+  for (const char *p = r->p;;) {
+    p = text_find_either(p, r->end, '"', '}');
+    if (p == r->end) return NULL;
+    if (*p == '}') return p + 1;
+    p = text_find_either(p + 1, r->end, '"', '\\');
+    if (p == r->end || *p == '\\') return NULL;
+    p++;
+  }
+}
+
+static bool read_metadata(text_reader *r, uint32_t *out);
+
 bool hilo_text_metadata(text_reader *r, uint32_t *out) {
   if (same_as_last(r, out)) return true;
+  const char *start = r->p, *end = metadata_end(r);
+  if (!end) return read_metadata(r, out);
+  const uint32_t n = (uint32_t)(end - start), hash = hilo_text_hash(start, n);
+  text_recent_meta *recent = &r->recent_meta[hash & (TEXT_RECENT_META - 1)];
+  if (recent->hash == hash && recent->n == n && text_same(recent->text, start, n)) {
+    r->p = end;
+    r->last_metadata = start;
+    r->last_metadata_n = n;
+    *out = r->last_metadata_record = recent->record;
+    return true;
+  }
+  if (!read_metadata(r, out)) return false;
+  if (r->p == end) *recent = (text_recent_meta){start, hash, n, *out};
+  return true;
+}
+
+static bool read_metadata(text_reader *r, uint32_t *out) {
   const char *start = r->p;
   if (*start != '{') return hilo_text_want(r, '{', "to start metadata");
   r->p++;

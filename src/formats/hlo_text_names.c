@@ -51,6 +51,20 @@ uint32_t hilo_text_hash(const char *p, size_t n) {
   return (uint32_t)(h ^ h >> 15);
 }
 
+hilo_string hilo_text_intern(text_reader *r, hilo_str s) {
+  if (!s.n) return HILO_STRING_EMPTY;
+  const uint32_t hash = hilo_text_hash(s.p, s.n), at = hash & (TEXT_RECENT_STRINGS - 1);
+  if (r->recent_strings[at].hash == hash && r->recent_strings[at].string) {
+    const hilo_string known = {r->recent_strings[at].string};
+    const hilo_str text = hilo_string_get(&r->m->strings, known);
+    if (text.n == s.n && text_same(text.p, s.p, s.n)) return known;
+  }
+  const hilo_string string = hilo_string_put(&r->m->strings, s);
+  r->recent_strings[at].hash = hash;
+  r->recent_strings[at].string = string.ix;
+  return string;
+}
+
 /* ---- symbols ---- */
 
 void hilo_text_symbols_init(text_reader *r, text_symbols *s, uint32_t n) {
@@ -80,7 +94,7 @@ text_symbol *hilo_text_symbol(const text_reader *r, const text_symbols *s, hilo_
   for (uint32_t i = hash & s->mask;; i = (i + 1) & s->mask) {
     text_symbol *slot = &s->v[i];
     if (!slot->n) return slot;
-    if (slot->hash == hash && slot->n == name.n && memcmp(r->text + slot->at, name.p, name.n) == 0)
+    if (slot->hash == hash && slot->n == name.n && text_same(r->text + slot->at, name.p, name.n))
       return slot;
   }
 }
@@ -177,7 +191,9 @@ static hilo_name next_free(text_reader *r, hilo_string base) {
 }
 
 hilo_name hilo_text_unique_name(text_reader *r, hilo_str text, bool seen_before) {
-  const hilo_name name = hilo_name_parse(r->m, text);
+  hilo_name name;
+  text = hilo_name_split(text, &name.num);
+  name.base = hilo_text_intern(r, text);
   if (HILO_LIKELY(!seen_before && !r->used_names)) return name;
   return take_name(r, name) ? name : next_free(r, name.base);
 }
@@ -259,7 +275,7 @@ text_memo_slot *hilo_text_memo_find(text_reader *r, text_memo_kind kind, const c
       return slot;
     }
     if (slot->hash == hash && slot->n == n && slot->kind == (uint32_t)kind &&
-        memcmp(r->text + slot->at, p, n) == 0)
+        text_same(r->text + slot->at, p, n))
       return slot;
   }
 }

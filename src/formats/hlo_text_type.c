@@ -393,7 +393,7 @@ static bool late_layout(text_reader *r, hilo_type *type) {
   return true;
 }
 
-bool hilo_text_at_type(text_reader *r) {
+static bool at_type(const text_reader *r) {
   if (*r->p == '(') return true;
   if (!text_is(*r->p, TEXT_ALPHA)) return false;
   const hilo_str word = text_ident_at(r->p);
@@ -401,26 +401,70 @@ bool hilo_text_at_type(text_reader *r) {
   return word.n == 1 && *word.p == 'b' && word.p[1] == '(';
 }
 
-bool hilo_text_type(text_reader *r, hilo_type *out) {
+/* Where the type at p would be found if it was read lately: it ends at the first blank. */
+static text_recent_type *recent_type(text_reader *r, const char *p, uint64_t *hash, uint32_t *n) {
+  enum { MAX_BYTES = 64 };
+  const uint64_t ones = 0x0101010101010101ull;
+  if (r->end - p < MAX_BYTES) return NULL;
+  uint64_t h = 0;
+  for (uint32_t i = 0; i < MAX_BYTES; i += 8) {
+    uint64_t x;
+    memcpy(&x, p + i, sizeof(x));
+    const uint64_t y = x ^ ' ' * ones, blank = (y - ones) & ~y & 0x80 * ones;
+    if (blank) {
+      const uint32_t k = text_first_byte(blank);
+      h = (h ^ text_first_bytes(x, k)) * 0x9E3779B97F4A7C15ull;
+      *hash = h ^ h >> 32;
+      *n = i + k;
+      return &r->recent_types[*hash & (TEXT_RECENT_TYPES - 1)];
+    }
+    h = (h ^ x) * 0x9E3779B97F4A7C15ull;
+    h ^= h >> 32;
+  }
+  return NULL;
+}
+
+static bool new_type(text_reader *r, hilo_type *out) {
   const char *start = r->p;
   const char *end = *start == '(' ? tuple_end(r, start) : array_end(start);
   const size_t n = end ? (size_t)(end - start) : 0;
-  bool known = false;
   if (n) {
     const text_memo_slot *slot = hilo_text_memo_find(r, TEXT_MEMO_TYPE, start, n);
     if (slot->n) {
       *out = (hilo_type){slot->a};
       r->p = end;
-      known = true;
+      return true;
     }
   }
-  if (!known) {
-    if (!parse_type(r, out)) return false;
-    if (n && r->p == end) {
-      text_memo_slot *slot = hilo_text_memo_find(r, TEXT_MEMO_TYPE, start, n);
-      if (!slot->n) hilo_text_memo_set(r, slot, TEXT_MEMO_TYPE, start, n, out->ix, 0);
-    }
+  if (!parse_type(r, out)) return false;
+  if (n && r->p == end) {
+    text_memo_slot *slot = hilo_text_memo_find(r, TEXT_MEMO_TYPE, start, n);
+    if (!slot->n) hilo_text_memo_set(r, slot, TEXT_MEMO_TYPE, start, n, out->ix, 0);
+  }
+  return true;
+}
+
+/* The type at p; `maybe`: or none if none is there. */
+static inline bool read_type(text_reader *r, bool maybe, hilo_type *out) {
+  const char *start = r->p;
+  uint64_t hash = 0;
+  uint32_t n = 0;
+  text_recent_type *recent = *start == '(' ? NULL : recent_type(r, start, &hash, &n);
+  if (recent && recent->hash == hash && recent->n == n && text_same(recent->text, start, n)) {
+    *out = (hilo_type){recent->type};
+    r->p = start + n;
+  } else {
+    if (maybe && !at_type(r)) return true;
+    if (!new_type(r, out)) return false;
+    if (recent && r->p == start + n) *recent = (text_recent_type){hash, start, n, out->ix};
   }
   if (HILO_UNLIKELY(r->p[-1] == ']' && (*r->p == ' ' || *r->p == '\n'))) return late_layout(r, out);
   return true;
+}
+
+bool hilo_text_type(text_reader *r, hilo_type *out) { return read_type(r, false, out); }
+
+bool hilo_text_maybe_type(text_reader *r, hilo_type *out) {
+  *out = HILO_TYPE_NONE;
+  return read_type(r, true, out);
 }

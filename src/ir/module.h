@@ -409,7 +409,9 @@ void hilo_comps_visit(const hilo_module *m, hilo_arena *scratch, hilo_comp c, ui
 /* ---- names ---- */
 hilo_str hilo_string_of(const hilo_module *m, hilo_string s);
 hilo_string hilo_module_string(hilo_module *m, hilo_str s);
-/* Split `fusion.12`; interns the base. */
+/* Split `fusion.12` into its base and number (HILO_NO_NUM: none). */
+hilo_str hilo_name_split(hilo_str text, uint32_t *number);
+/* The same with the base interned. */
 hilo_name hilo_name_parse(hilo_module *m, hilo_str text);
 void hilo_name_print(const hilo_module *m, hilo_name name, hilo_sb *out);
 /* For messages: text in `arena`. */

@@ -2,16 +2,22 @@
 
 enum { MAX_NUM = 1 << 30 }; /* larger numbers belong to the base, so that counters have room */
 
-hilo_name hilo_name_parse(hilo_module *m, hilo_str text) {
+hilo_str hilo_name_split(hilo_str text, uint32_t *number) {
   size_t n = text.n;
-  while (n && text.p[n - 1] >= '0' && text.p[n - 1] <= '9') n--;
+  uint64_t num = 0, power = 1; /* ten digits fit; what more of them make is not used */
+  for (; n && text.p[n - 1] >= '0' && text.p[n - 1] <= '9'; n--, power *= 10)
+    num += power * (uint64_t)(text.p[n - 1] - '0');
   const size_t digits = text.n - n;
-  uint64_t num = 0; /* ten digits fit */
-  for (size_t i = n; i < text.n && digits <= 10; i++) num = num * 10 + (uint64_t)(text.p[i] - '0');
   const bool split = n >= 2 && text.p[n - 1] == '.' && digits && digits <= 10 &&
                      (digits == 1 || text.p[n] != '0') && num <= MAX_NUM;
-  if (!split) return (hilo_name){hilo_module_string(m, text), HILO_NO_NUM};
-  return (hilo_name){hilo_module_string(m, (hilo_str){text.p, n - 1}), (uint32_t)num};
+  *number = split ? (uint32_t)num : HILO_NO_NUM;
+  return split ? (hilo_str){text.p, n - 1} : text;
+}
+
+hilo_name hilo_name_parse(hilo_module *m, hilo_str text) {
+  hilo_name name;
+  name.base = hilo_module_string(m, hilo_name_split(text, &name.num));
+  return name;
 }
 
 void hilo_name_print(const hilo_module *m, hilo_name name, hilo_sb *out) {

@@ -22,13 +22,20 @@ static bool has_printable_attr(const hilo_module *m, uint32_t ix) {
   const hilo_family family = (hilo_family)hilo_op_table[m->inst.op[ix]].family;
   if (family == HILO_FAMILY_none || family == HILO_FAMILY_index) return true;
   if (family == HILO_FAMILY_literal) return attr > 0 && attr < m->literal.n;
-  return attr && attr < m->records.next &&
-         hilo_record_family(&m->records, (hilo_record){attr}) == family;
+  return !attr ||
+         (attr < m->records.next && hilo_record_family(&m->records, (hilo_record){attr}) == family);
 }
 
 static uint32_t min_called(hilo_op op) {
-  if (op == HILO_OP_WHILE || op == HILO_OP_SELECT_AND_SCATTER) return 2;
-  return hilo_op_has(op, HILO_TRAIT_CALLS) && op != HILO_OP_CUSTOM_CALL;
+  switch (op) {
+  case HILO_OP_WHILE:
+  case HILO_OP_SELECT_AND_SCATTER: return 2;
+  case HILO_OP_ASYNC_DONE:
+  case HILO_OP_ASYNC_UPDATE:
+  case HILO_OP_CUSTOM_CALL:
+  case HILO_OP_TOPK: return 0;
+  default: return hilo_op_has(op, HILO_TRAIT_CALLS);
+  }
 }
 
 /* An error may be about an instruction that is too broken to be printed: the printer trusts what

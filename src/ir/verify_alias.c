@@ -113,7 +113,9 @@ void hilo_verify_call(hilo_verifier *v, hilo_inst i) {
     if (whole) operand = list.v[at++];
     whole = whole && take_list(list, &at, &index);
     if (!whole) {
-      hilo_verify_error(v, HILO_DIAG_EMOD916, i, "the list of aliases is cut off");
+      /* Not with the instruction's text, which has no form for it. */
+      hilo_verify_comp_error(v, HILO_DIAG_EMOD916, hilo_inst_comp(m, i),
+                             "the list of aliases of `%s` is cut off", hilo_verify_name(v, i));
       return;
     }
     check_pair(v, i, output, operand, index);

@@ -30,7 +30,10 @@ static bool check_layout(hilo_verifier *v, hilo_inst i, hilo_type t, const hilo_
   for (uint32_t k = 0; k < a.tiles.n;) {
     const int64_t n = a.tiles.v[k++];
     if (n < 0 || n > a.tiles.n - k) {
-      type_error(v, i, HILO_DIAG_EMOD919, t, "the list of tiles of the layout is cut off");
+      /* Not with the instruction's text, which has no form for it. */
+      hilo_verify_comp_error(v, HILO_DIAG_EMOD919, hilo_inst_comp(v->m, i),
+                             "the list of tiles of the layout of `%s` is cut off",
+                             hilo_verify_name(v, i));
       return false;
     }
     k += (uint32_t)n;

@@ -286,7 +286,7 @@ static void layouts(void **state) {
   hilo_inst_set_type(
       m, hilo_comp_root(m, entry),
       hilo_type_with_layout(&m->types, type_of(m, "f32[4,8]"), hilo_layout_put(&m->records, &cut)));
-  SAYS(EMOD919, "list of tiles of the layout is cut off");
+  SAYS(EMOD919, "list of tiles of the layout of `parameter` is cut off");
 }
 
 static void literals(void **state) {
@@ -593,8 +593,8 @@ static void operand_aliases(void **state) {
       {HILO_DIMS_OF(0, 0, 0), NULL},
       {HILO_DIMS_OF(0, 1, 0), "names part {} of operand 1"},
       {HILO_DIMS_OF(1, 0, 0, 0), "names result {0} of f32[4], which does not exist"},
-      {HILO_DIMS_OF(0, 0), "the list of aliases is cut off"},
-      {HILO_DIMS_OF(7, 0, 0), "the list of aliases is cut off"},
+      {HILO_DIMS_OF(0, 0), "the list of aliases of `custom-call"},
+      {HILO_DIMS_OF(7, 0, 0), "the list of aliases of `custom-call"},
   };
   for (uint32_t k = 0; k < HILO_COUNT(cases); k++) {
     const hilo_custom_call_attrs a = {.target = hilo_module_string(m, HILO_STR("k")),

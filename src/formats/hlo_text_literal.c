@@ -117,9 +117,13 @@ typedef struct {
 } array;
 
 static bool wrong_count(text_reader *r, const array *a, uint32_t level, bool more) {
+  if (more)
+    return hilo_text_fail(r, HILO_DIAG_EMOD913, r->p,
+                          "dimension %u of the literal has more elements than the %lld of its type",
+                          level, (long long)a->dims.v[level]);
   return hilo_text_fail(r, HILO_DIAG_EMOD913, r->p,
                         "dimension %u of the literal has %lld elements, its type says %lld", level,
-                        (long long)(a->seen[level] + more), (long long)a->dims.v[level]);
+                        (long long)a->seen[level], (long long)a->dims.v[level]);
 }
 
 /* The elements of the innermost braces, p behind the opening one. */
@@ -140,7 +144,8 @@ static bool read_row(text_reader *r, array *a) {
       r->p++;
       if (a->seen[level] + 1 < n) continue;
       text_skip(r);
-      return wrong_count(r, a, level, *r->p != '}');
+      if (*r->p != '}') return wrong_count(r, a, level, true);
+      return hilo_text_fail(r, HILO_DIAG_EMOD913, r->p, "expected an element behind the comma");
     }
     if (*r->p == '}' || a->seen[level] + 1 == n) {
       a->seen[level]++;

@@ -7,6 +7,7 @@
 #include "formats/hlo_text.h"
 #include "formats/load_directory.h"
 
+#include <stdio.h>
 #include <sys/stat.h>
 
 enum { MAX_FRAMES = 4 /* of compression around each other */ };
@@ -15,6 +16,19 @@ static hilo_status refuse(hilo_diags *diags, hilo_diag_code code, hilo_str name,
   hilo_place place = HILO_NOWHERE;
   place.file = name;
   return hilo_diag_add(diags, code, &place, "%s", what);
+}
+
+/* What it begins with tells a picture from an archive. */
+static hilo_status refuse_unknown(hilo_diags *diags, hilo_str bytes, hilo_str name) {
+  (void)refuse(diags, HILO_DIAG_EMOD018, name, "input is neither HLO proto nor MLIR text");
+  char hex[3 * 8 + 1] = "";
+  for (size_t i = 0; i < bytes.n && i < 8; i++)
+    (void)snprintf(hex + 3 * i, 4, "%02x ", (unsigned)(unsigned char)bytes.p[i]);
+  hilo_diag_note(diags,
+                 "nor is it HLO text, which begins with `HloModule` or a computation: its first "
+                 "bytes are %.*s",
+                 (int)(bytes.n < 8 ? 3 * bytes.n - 1 : 3 * 8 - 1), hex);
+  return HILO_INPUT_ERROR;
 }
 
 /* Bytecode names its producer behind the version number. */
@@ -70,7 +84,7 @@ hilo_status hilo_load_bytes(hilo_arena *arena, hilo_str bytes, hilo_str name, hi
     return refuse(diags, HILO_DIAG_EMOD018, name, "the input is empty: it must be an HLO module");
   case HILO_INPUT_UNKNOWN: break;
   }
-  return refuse(diags, HILO_DIAG_EMOD018, name, "input is neither HLO proto nor MLIR text");
+  return refuse_unknown(diags, bytes, name);
 }
 
 hilo_status hilo_load(hilo_arena *arena, const char *path, hilo_diags *diags, hilo_module **out) {

@@ -46,7 +46,7 @@ static hilo_status resolve_passes(job *j) {
     const hilo_str near = hilo_pass_suggest(key);
     status =
         hilo_diag_add(j->diags, HILO_DIAG_EARG902, NULL,
-                      "no pass is named `%.*s`%s%.*s%s; --list-passes shows all", HILO_FMT(key),
+                      "no pass is named `%.*s`%s%.*s%s", HILO_FMT(key),
                       near.n ? "; did you mean `" : "", HILO_FMT(near), near.n ? "`?" : "");
   }
   return status;

@@ -41,12 +41,11 @@
  *     and one element for each leaf of a tuple.
  * 20. Manual regions (SPMDFullToShardShape … SPMDShardToFullShape) do not nest.
  *
- * The rest (verify_alias.c, verify_bounds.c)
+ * The rest (verify_alias.c)
  * 21. Aliases of calls name operands and results that exist and have one type; constrained layouts
  *     are given for every operand, with its type; the root of a fused computation has no users.
  * 22. Aliases and donors of the module name parameters and results that exist, each once, of one
  *     size (of one type where aliasing is a must). The entry layout has the types of the entry.
- * 23. A gather or scatter that an iota indexes stays within its operand.
  *
  * Method: one walk over the graph, then one over the instructions in program order. A value whose
  * declared type turned out wrong is not held against its users. Cost: O(instructions + operands +
@@ -177,8 +176,6 @@ static void verify_rule(hilo_verifier *v, hilo_inst i, uint32_t ix) {
 static void verify_special(hilo_verifier *v, hilo_inst i, hilo_op op) {
   switch (op) {
   case HILO_OP_CONSTANT: hilo_verify_constant(v, i); break;
-  case HILO_OP_GATHER:
-  case HILO_OP_SCATTER: hilo_verify_iota_indices(v, i); break;
   case HILO_OP_CALL:
   case HILO_OP_CUSTOM_CALL:
   case HILO_OP_FUSION: hilo_verify_call(v, i); break;

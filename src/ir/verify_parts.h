@@ -52,8 +52,6 @@ void hilo_verify_manual_regions(hilo_verifier *v, hilo_comp c);
 /* Aliases and operand types of a call, custom call or fusion. */
 void hilo_verify_call(hilo_verifier *v, hilo_inst i);
 void hilo_verify_header(hilo_verifier *v);
-/* ---- verify_bounds.c: gather and scatter whose indices count up past the operand. */
-void hilo_verify_iota_indices(hilo_verifier *v, hilo_inst i);
 
 /* An error about a computation as a whole. */
 void hilo_verify_comp_error(hilo_verifier *v, hilo_diag_code code, hilo_comp c, const char *fmt,

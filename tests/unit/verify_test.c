@@ -745,68 +745,19 @@ static void long_cycle(void **state) {
   SAYS(EMOD920, "... (100001 instructions) needs ");
 }
 
-/* ---- indices that count up past the operand ---- */
-
-static void iota_indices(void **state) {
-  (void)state;
-  const hilo_inst p = add(HILO_OP_PARAMETER, "f32[8,4]", 0, NULL, 0);
-  const hilo_gather_attrs g = {.offset_dims = HILO_DIMS_OF(1),
-                               .collapsed_slice_dims = HILO_DIMS_OF(0),
-                               .start_index_map = HILO_DIMS_OF(0),
-                               .index_vector_dim = 1,
-                               .slice_sizes = HILO_DIMS_OF(1, 4)};
-  const uint32_t attr = hilo_gather_put(&m->records, &g).ix;
-  const hilo_inst fits = add(HILO_OP_IOTA, "s32[8,1]", 0, NULL, 0);
-  hilo_comp_set_root(m, entry, add(HILO_OP_GATHER, "f32[8,4]", attr, OPERANDS(p, fits)));
-  OK();
-  const hilo_inst line = add(HILO_OP_IOTA, "s64[16]", 0, NULL, 0);
-  const hilo_inst narrow = add(HILO_OP_CONVERT, "s32[16]", 0, OPERANDS(line));
-  const hilo_inst column = add(HILO_OP_RESHAPE, "s32[16,1]", 0, OPERANDS(narrow));
-  add(HILO_OP_GATHER, "f32[16,4]", attr, OPERANDS(p, column));
-  SAYS(EVRF056, "count from 0 to 15 (16 of them), but dimension 0 of operand 0 has size 8");
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(small_module),
-      TEST(broken_tables),
-      TEST(broken_uses),
-      TEST(closedness),
-      TEST(order_and_cycles),
-      TEST(own_operand),
-      TEST(control_cycles),
-      TEST(names),
-      TEST(parameter_gap),
-      TEST(same_parameter),
-      TEST(one_error_each),
-      TEST(all_errors),
-      TEST(long_tuples),
-      TEST(limits),
-      TEST(deep_types),
-      TEST(shared_types),
-      TEST(layouts),
-      TEST(literals),
-      TEST(replica_groups),
-      TEST(uneven_groups),
-      TEST(channels_once),
-      TEST(permutes),
-      TEST(shardings),
-      TEST(manual_regions),
-      TEST(chains),
-      TEST(transfers),
-      TEST(aliases),
-      TEST(entry_layout),
-      TEST(operand_aliases),
-      TEST(recursion),
-      TEST(deep_calls),
-      TEST(wide_module),
-      TEST(long_cycle),
-      TEST(iota_indices),
-      TEST(operand_types),
-      TEST(fused_root),
-      TEST(replicated_leaves),
+      TEST(small_module),     TEST(broken_tables),  TEST(broken_uses),    TEST(closedness),
+      TEST(order_and_cycles), TEST(own_operand),    TEST(control_cycles), TEST(names),
+      TEST(parameter_gap),    TEST(same_parameter), TEST(one_error_each), TEST(all_errors),
+      TEST(long_tuples),      TEST(limits),         TEST(deep_types),     TEST(shared_types),
+      TEST(layouts),          TEST(literals),       TEST(replica_groups), TEST(uneven_groups),
+      TEST(channels_once),    TEST(permutes),       TEST(shardings),      TEST(manual_regions),
+      TEST(chains),           TEST(transfers),      TEST(aliases),        TEST(entry_layout),
+      TEST(operand_aliases),  TEST(recursion),      TEST(deep_calls),     TEST(wide_module),
+      TEST(long_cycle),       TEST(operand_types),  TEST(fused_root),     TEST(replicated_leaves),
   };
   return cmocka_run_group_tests_name("verify", tests, NULL, NULL);
 }

@@ -117,10 +117,11 @@ hilo_inst hilo_inline_body(hilo_module *m, hilo_inst call, uint32_t k, const hil
 }
 
 hilo_inst hilo_inline_call(hilo_module *m, hilo_inst call, hilo_arena *scratch) {
-  hilo_vec(hilo_inst) args = {0};
-  for (uint32_t k = 0; k < hilo_inst_n_operands(m, call); k++)
-    HILO_PUSH(scratch, &args, hilo_inst_operand(m, call, k));
-  const hilo_inst root = hilo_inline_body(m, call, 0, args.v, scratch);
-  HILO_VEC_FREE(scratch, &args);
+  const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
+  const uint32_t n = hilo_inst_n_operands(m, call);
+  hilo_inst *args = HILO_NEW_ARRAY(scratch, hilo_inst, n + 1);
+  for (uint32_t k = 0; k < n; k++) args[k] = hilo_inst_operand(m, call, k);
+  const hilo_inst root = hilo_inline_body(m, call, 0, args, scratch);
+  hilo_arena_rewind(scratch, mark);
   return root;
 }

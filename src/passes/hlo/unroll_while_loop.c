@@ -210,6 +210,7 @@ static comp_infos new_infos(const hilo_module *m, hilo_arena *scratch) {
   comp_infos infos = {0};
   HILO_RESERVE(scratch, &infos, hilo_module_n_comps(m));
   while (infos.n < hilo_module_n_comps(m)) HILO_PUSH(scratch, &infos, (comp_info){0});
+  HILO_CHECK(infos.v);
   return infos;
 }
 

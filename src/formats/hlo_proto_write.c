@@ -17,18 +17,24 @@ hilo_str hilo_proto_encoded(hilo_proto_writer *wr, const hilo_wire_message *mess
   return (hilo_str){p, wr->sb.n};
 }
 
-static uint64_t done_key(hilo_done_kind kind, uint64_t handle) {
-  return (uint64_t)kind << 56 | handle;
-}
+static uint64_t pair_key(hilo_done_kind kind, uint64_t pair) { return (uint64_t)kind << 56 | pair; }
 
 hilo_str hilo_proto_kept(const hilo_proto_writer *wr, hilo_done_kind kind, uint64_t handle) {
-  return wr->spans.v[hilo_map_get(&wr->done, done_key(kind, handle), 0)];
+  switch (kind) {
+  case HILO_DONE_TYPE: return wr->spans.v[wr->span_of_type[handle]];
+  case HILO_DONE_RECORD: return wr->spans.v[wr->span_of_record[handle]];
+  default: return wr->spans.v[hilo_map_get(&wr->span_of_pair, pair_key(kind, handle), 0)];
+  }
 }
 
 hilo_str hilo_proto_keep(hilo_proto_writer *wr, hilo_done_kind kind, uint64_t handle,
                          hilo_str bytes) {
   const hilo_str copy = hilo_str_copy(&wr->keep.arena, bytes);
-  hilo_map_set(&wr->done, done_key(kind, handle), wr->spans.n);
+  switch (kind) {
+  case HILO_DONE_TYPE: wr->span_of_type[handle] = wr->spans.n; break;
+  case HILO_DONE_RECORD: wr->span_of_record[handle] = wr->spans.n; break;
+  default: hilo_map_set(&wr->span_of_pair, pair_key(kind, handle), wr->spans.n); break;
+  }
   HILO_PUSH(&wr->keep.arena, &wr->spans, copy);
   return copy;
 }
@@ -236,7 +242,11 @@ hilo_status hilo_hlo_proto_write(const hilo_module *m, hilo_sb *out, hilo_diags 
   hilo_scratch_init(&wr.scratch, out->arena);
   hilo_scratch_init(&wr.keep, out->arena);
   wr.sb = hilo_sb_make(&wr.keep.arena);
-  wr.done = hilo_map_make(&wr.keep.arena);
+  wr.span_of_type = HILO_NEW_ZEROED(&wr.keep.arena, uint32_t, m->types.next);
+  wr.span_of_record = HILO_NEW_ZEROED(&wr.keep.arena, uint32_t, m->records.next);
+  wr.span_of_pair = hilo_map_make(&wr.keep.arena);
+  /* What most modules take: growing means copying, and what stays unused costs no memory. */
+  hilo_sb_reserve(out, 160 * (size_t)m->n_insts + 256);
   HILO_PUSH(&wr.keep.arena, &wr.spans, (hilo_str){0});
   for (uint32_t op = 0; op < HILO_OP_COUNT; op++)
     wr.op_names[op] = hilo_str_of(hilo_op_table[op].hlo);

@@ -16,7 +16,9 @@ typedef struct {
   hilo_scratch scratch; /* given back after each instruction */
   hilo_scratch keep;    /* what stays until the end */
   hilo_sb sb;           /* of `hilo_proto_encoded`; in `keep` */
-  hilo_map done;        /* kind and handle → index of `spans` */
+  /* What is encoded already → index of `spans`, 0: nothing. By handle where one names it. */
+  uint32_t *span_of_type, *span_of_record;
+  hilo_map span_of_pair; /* kind and two handles */
   hilo_vec(hilo_str) spans;
   hilo_comp_list comps; /* callee first */
   uint32_t *comp_ids;   /* by computation index; 0: not written */
@@ -53,16 +55,9 @@ typedef struct {
 hilo_str hilo_proto_encoded(hilo_proto_writer *wr, const hilo_wire_message *message,
                             const hilo_wire_set *set, const void *in);
 
-/* What the encodings that are kept belong to. */
-typedef enum {
-  HILO_DONE_TYPE = 1,
-  HILO_DONE_META,
-  HILO_DONE_WINDOW,
-  HILO_DONE_CONV_DIMS,
-  HILO_DONE_FRONTEND,
-  HILO_DONE_SHARDING,
-  HILO_DONE_GROUPS,
-} hilo_done_kind;
+/* What the encodings that are kept belong to: a type; a record, whose family says what is encoded
+ * from it; a sharding and its spelling. */
+typedef enum { HILO_DONE_TYPE = 1, HILO_DONE_RECORD, HILO_DONE_SHARDING } hilo_done_kind;
 /* The kept encoding (p NULL: none yet), and to keep one: the copy is returned. */
 hilo_str hilo_proto_kept(const hilo_proto_writer *wr, hilo_done_kind kind, uint64_t handle);
 hilo_str hilo_proto_keep(hilo_proto_writer *wr, hilo_done_kind kind, uint64_t handle,

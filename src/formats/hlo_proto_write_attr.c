@@ -41,7 +41,7 @@ static int64_t at(hilo_dims list, uint32_t i) { return i < list.n ? list.v[i] : 
 /* ---- parts ---- */
 
 static hilo_str window(hilo_proto_writer *wr, hilo_record record) {
-  const hilo_str kept = hilo_proto_kept(wr, HILO_DONE_WINDOW, record.ix);
+  const hilo_str kept = hilo_proto_kept(wr, HILO_DONE_RECORD, record.ix);
   if (kept.p) return kept;
   const hilo_window_attrs a = hilo_window_get(records(wr), record);
   hilo_str *list = strs(wr, a.size.n);
@@ -62,11 +62,11 @@ static hilo_str window(hilo_proto_writer *wr, hilo_record record) {
   NEW(window, w);
   HILO_PUT_LIST(w, dimensions, HILO_WIRE_WINDOW_DIMENSIONS, ((hilo_wire_list){list, a.size.n}));
   const hilo_str bytes = HILO_PROTO_ENCODED(wr, window, w);
-  return hilo_proto_keep(wr, HILO_DONE_WINDOW, record.ix, bytes);
+  return hilo_proto_keep(wr, HILO_DONE_RECORD, record.ix, bytes);
 }
 
 static hilo_str conv_dims(hilo_proto_writer *wr, hilo_record record) {
-  const hilo_str kept = hilo_proto_kept(wr, HILO_DONE_CONV_DIMS, record.ix);
+  const hilo_str kept = hilo_proto_kept(wr, HILO_DONE_RECORD, record.ix);
   if (kept.p) return kept;
   const hilo_conv_dims_attrs a = hilo_conv_dims_get(records(wr), record);
   NEW(convolution_dimension_numbers, c);
@@ -86,7 +86,7 @@ static hilo_str conv_dims(hilo_proto_writer *wr, hilo_record record) {
 #undef CONV
 #undef CONV_LIST
   const hilo_str bytes = HILO_PROTO_ENCODED(wr, convolution_dimension_numbers, c);
-  return hilo_proto_keep(wr, HILO_DONE_CONV_DIMS, record.ix, bytes);
+  return hilo_proto_keep(wr, HILO_DONE_RECORD, record.ix, bytes);
 }
 
 /* One precision per operand; XLA writes the default ones too. */

@@ -16,23 +16,26 @@ static hilo_str string_at(const hilo_proto_writer *wr, hilo_dims strs, uint32_t 
   return string(wr, (hilo_string){(uint32_t)strs.v[i]});
 }
 
+/* Written field by field: no other message occurs in as many forms. */
 hilo_str hilo_proto_meta(hilo_proto_writer *wr, hilo_record record) {
-  const hilo_str kept = hilo_proto_kept(wr, HILO_DONE_META, record.ix);
+  const hilo_str kept = hilo_proto_kept(wr, HILO_DONE_RECORD, record.ix);
   if (kept.p) return kept;
   const hilo_meta_attrs a = hilo_meta_get(&wr->m->records, record);
-  struct {
-    hilo_wire_op_metadata w;
-    hilo_wire_set set;
-  } message, *s = &message;
-  memset(s, 0, sizeof(*s));
+  hilo_sb *sb = &wr->sb;
+  hilo_sb_clear(sb);
 #define META_STR(field, FIELD)                                                                     \
-  HILO_PUT_LIST(s, field, HILO_WIRE_OP_METADATA_##FIELD, string(wr, a.field))
-#define META_INT(field, FIELD) HILO_PUT_INT(s, field, HILO_WIRE_OP_METADATA_##FIELD, a.field)
+  hilo_wire_put_bytes(sb, HILO_WIRE_OP_METADATA_##FIELD, string(wr, a.field))
+#define META_INT(field, FIELD) hilo_wire_put_int(sb, HILO_WIRE_OP_METADATA_##FIELD, a.field)
   META_STR(op_type, OP_TYPE);
   META_STR(op_name, OP_NAME);
   META_STR(source_file, SOURCE_FILE);
   META_INT(source_line, SOURCE_LINE);
-  HILO_PUT_LIST(s, profile_type, HILO_WIRE_OP_METADATA_PROFILE_TYPE, a.profile_type);
+  if (a.profile_type.n) {
+    const size_t at = hilo_wire_begin(sb, HILO_WIRE_OP_METADATA_PROFILE_TYPE);
+    for (uint32_t i = 0; i < a.profile_type.n; i++)
+      hilo_wire_put_varint(sb, (uint64_t)a.profile_type.v[i]);
+    hilo_wire_end(sb, at);
+  }
   META_INT(size_of_generated_code_in_bytes, SIZE_OF_GENERATED_CODE_IN_BYTES);
   META_INT(size_of_memory_working_set_in_bytes, SIZE_OF_MEMORY_WORKING_SET_IN_BYTES);
   META_STR(profile_info, PROFILE_INFO);
@@ -45,20 +48,16 @@ hilo_str hilo_proto_meta(hilo_proto_writer *wr, hilo_record record) {
 #undef META_STR
 #undef META_INT
   if (a.payload.ix) {
-    struct {
-      hilo_wire_payload w;
-      hilo_wire_set set;
-    } payload = {.set = {{0}}};
-    HILO_PUT_LIST(&payload, value, HILO_WIRE_PAYLOAD_VALUE, string(wr, a.payload));
-    HILO_PUT_MESSAGE(s, metadata_payload, HILO_WIRE_OP_METADATA_METADATA_PAYLOAD,
-                     HILO_PROTO_ENCODED(wr, payload, &payload));
+    const size_t at = hilo_wire_begin(sb, HILO_WIRE_OP_METADATA_METADATA_PAYLOAD);
+    hilo_wire_put_bytes(sb, HILO_WIRE_PAYLOAD_VALUE, string(wr, a.payload));
+    hilo_wire_end(sb, at);
   }
-  const hilo_str bytes = HILO_PROTO_ENCODED(wr, op_metadata, s);
-  return hilo_proto_keep(wr, HILO_DONE_META, record.ix, bytes);
+  hilo_sb_reserve(sb, 1); /* an empty message is there all the same */
+  return hilo_proto_keep(wr, HILO_DONE_RECORD, record.ix, hilo_sb_view(sb));
 }
 
 hilo_str hilo_proto_string_map(hilo_proto_writer *wr, hilo_record record) {
-  const hilo_str kept = hilo_proto_kept(wr, HILO_DONE_FRONTEND, record.ix);
+  const hilo_str kept = hilo_proto_kept(wr, HILO_DONE_RECORD, record.ix);
   if (kept.p) return kept;
   const hilo_dims kv = hilo_string_map_get(&wr->m->records, record).kv;
   hilo_sb sb = hilo_sb_make(&wr->scratch.arena);
@@ -74,7 +73,7 @@ hilo_str hilo_proto_string_map(hilo_proto_writer *wr, hilo_record record) {
     hilo_wire_end(&sb, at);
   }
   hilo_sb_reserve(&sb, 1);
-  return hilo_proto_keep(wr, HILO_DONE_FRONTEND, record.ix, hilo_sb_view(&sb));
+  return hilo_proto_keep(wr, HILO_DONE_RECORD, record.ix, hilo_sb_view(&sb));
 }
 
 /* ---- the rare rest ---- */

@@ -383,7 +383,8 @@ void hilo_hlo_print(const hilo_module *m, const hilo_print_options *options, hil
   init(&p, m, options, out);
   hilo_scratch scratch;
   hilo_scratch_init(&scratch, out->arena);
-  hilo_sb_reserve(out, 64 * (size_t)m->n_insts + 256);
+  /* What most texts take: growing means copying, and what stays unused costs no memory. */
+  hilo_sb_reserve(out, 224 * (size_t)m->n_insts + 256);
   print_head(&p);
   if (!p.options.no_metadata) print_stack_frames(&p);
   print_comps(&p, &scratch.arena);

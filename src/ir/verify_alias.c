@@ -43,9 +43,23 @@ static hilo_type held_type(const hilo_module *m, hilo_type t) {
   return r->etype == HILO_BUFFER ? (hilo_type){(uint32_t)r->items[0]} : t;
 }
 
-static void check_pair(hilo_verifier *v, hilo_inst i, hilo_dims output, int64_t operand,
-                       hilo_dims index) {
+/* A number for a place in a parameter or result, from its list of positions: the places that two
+ * equal lists name are the same one. */
+static uint64_t place_key(uint64_t seed, hilo_dims index) {
+  uint64_t key = hilo_hash_combine(seed, index.n);
+  for (uint32_t k = 0; k < index.n; k++) key = hilo_hash_combine(key, (uint64_t)index.v[k]);
+  return key;
+}
+
+/* `seen` holds the results of the pairs before. */
+static void check_pair(hilo_verifier *v, hilo_inst i, hilo_map *seen, hilo_dims output,
+                       int64_t operand, hilo_dims index) {
   const hilo_module *m = v->m;
+  bool first;
+  hilo_map_at(seen, place_key(0, output), &first);
+  if (!first)
+    hilo_verify_error(v, HILO_DIAG_EMOD916, i, "an alias names result %s twice, expected once",
+                      hilo_infer_dims_text(&v->infer, output));
   const hilo_type result = part_of(m, hilo_inst_type(m, i), output);
   if (!result.ix) {
     hilo_verify_error(v, HILO_DIAG_EMOD916, i,
@@ -53,15 +67,20 @@ static void check_pair(hilo_verifier *v, hilo_inst i, hilo_dims output, int64_t 
                       hilo_infer_dims_text(&v->infer, output), type_text(v, hilo_inst_type(m, i)));
     return;
   }
-  const bool exists = operand >= 0 && operand < hilo_inst_n_operands(m, i);
-  const hilo_type whole =
-      exists ? hilo_inst_type(m, hilo_inst_operand(m, i, (uint32_t)operand)) : HILO_TYPE_NONE;
-  const hilo_type part = exists ? part_of(m, whole, index) : HILO_TYPE_NONE;
+  const uint32_t n = hilo_inst_n_operands(m, i);
+  if (operand < 0 || operand >= n) {
+    hilo_verify_error(v, HILO_DIAG_EMOD916, i,
+                      "an alias names operand %lld, which does not exist among %u operand%s",
+                      (long long)operand, n, n == 1 ? "" : "s");
+    return;
+  }
+  const hilo_type whole = hilo_inst_type(m, hilo_inst_operand(m, i, (uint32_t)operand));
+  const hilo_type part = part_of(m, whole, index);
   if (!part.ix)
-    hilo_verify_error(
-        v, HILO_DIAG_EMOD916, i,
-        "an alias names part %s of operand %lld, which does not exist among %u operands",
-        hilo_infer_dims_text(&v->infer, index), (long long)operand, hilo_inst_n_operands(m, i));
+    hilo_verify_error(v, HILO_DIAG_EMOD916, i,
+                      "an alias names part %s of operand %lld, which does not exist in %s",
+                      hilo_infer_dims_text(&v->infer, index), (long long)operand,
+                      type_text(v, whole));
   else if (!hilo_infer_same_types(&v->infer, held_type(m, result), held_type(m, part)))
     hilo_verify_error(
         v, HILO_DIAG_EMOD916, i,
@@ -106,6 +125,7 @@ void hilo_verify_call(hilo_verifier *v, hilo_inst i) {
   if (!hilo_inst_attr(m, i).ix) return;
   if (hilo_inst_is(m, i, HILO_OP_CUSTOM_CALL)) check_operand_types(v, i);
   const hilo_dims list = aliasing_of(m, i);
+  hilo_map seen = hilo_map_make(v->arena);
   for (uint32_t at = 0; at < list.n;) {
     hilo_dims output, index;
     int64_t operand = -1;
@@ -116,23 +136,16 @@ void hilo_verify_call(hilo_verifier *v, hilo_inst i) {
       /* Not with the instruction's text, which has no form for it. */
       hilo_verify_comp_error(v, HILO_DIAG_EMOD916, hilo_inst_comp(m, i),
                              "the list of aliases of `%s` is cut off", hilo_verify_name(v, i));
-      return;
+      break;
     }
-    check_pair(v, i, output, operand, index);
+    check_pair(v, i, &seen, output, operand, index);
   }
+  hilo_map_free(&seen);
 }
 
 /* ---- the module's aliases and donors ---- */
 
 #define header_error(v, code, ...) hilo_verify_comp_error((v), (code), (v)->m->entry, __VA_ARGS__)
-
-/* A number for a place in a parameter or result, from its list of positions: the places that two
- * equal lists name are the same one. */
-static uint64_t place_key(uint64_t seed, hilo_dims index) {
-  uint64_t key = hilo_hash_combine(seed, index.n);
-  for (uint32_t k = 0; k < index.n; k++) key = hilo_hash_combine(key, (uint64_t)index.v[k]);
-  return key;
-}
 
 /* Type of a part of an entry parameter; none and an error if there is no such part. */
 static hilo_type param_part(hilo_verifier *v, const char *what, int64_t param, hilo_dims index) {

@@ -131,10 +131,14 @@ static void check_pairs(hilo_verifier *v, hilo_inst i, hilo_dims pairs, hilo_gro
     const int64_t id = pairs.v[k];
     bool inserted;
     ok = id >= 0 && (!ranks || id < ranks);
-    if (!ok) {
+    if (!ok && !ranks) {
+      hilo_verify_error(v, HILO_DIAG_EMOD915, i,
+                        "source_target_pairs name %s %lld, expected 0 or more", ends[k % 2],
+                        (long long)id);
+    } else if (!ok) {
       hilo_verify_error(v, HILO_DIAG_EMOD915, i,
                         "source_target_pairs name %s %lld, expected 0 to %lld", ends[k % 2],
-                        (long long)id, ranks ? (long long)ranks - 1 : INT64_MAX);
+                        (long long)id, (long long)ranks - 1);
     } else if (++*hilo_map_at(&seen[k % 2], (uint64_t)id, &inserted) > allowed) {
       ok = false;
       hilo_verify_error(v, HILO_DIAG_EMOD915, i,

@@ -591,7 +591,9 @@ static void operand_aliases(void **state) {
     const char *said;
   } cases[] = {
       {HILO_DIMS_OF(0, 0, 0), NULL},
-      {HILO_DIMS_OF(0, 1, 0), "names part {} of operand 1"},
+      {HILO_DIMS_OF(0, 1, 0), "names operand 1, which does not exist among 1 operand"},
+      {HILO_DIMS_OF(0, 0, 1, 0), "names part {0} of operand 0, which does not exist in f32[4]"},
+      {HILO_DIMS_OF(0, 0, 0, 0, 0, 0), "names result {} twice, expected once"},
       {HILO_DIMS_OF(1, 0, 0, 0), "names result {0} of f32[4], which does not exist"},
       {HILO_DIMS_OF(0, 0), "the list of aliases of `custom-call"},
       {HILO_DIMS_OF(7, 0, 0), "the list of aliases of `custom-call"},

@@ -44,10 +44,9 @@ static hilo_status resolve_passes(job *j) {
     HILO_PUSH(&j->input_arena, &j->passes, id);
     if (id != HILO_PASS_COUNT) continue;
     const hilo_str near = hilo_pass_suggest(key);
-    status =
-        hilo_diag_add(j->diags, HILO_DIAG_EARG902, NULL,
-                      "no pass is named `%.*s`%s%.*s%s", HILO_FMT(key),
-                      near.n ? "; did you mean `" : "", HILO_FMT(near), near.n ? "`?" : "");
+    status = hilo_diag_add(j->diags, HILO_DIAG_EARG902, NULL, "no pass is named `%.*s`%s%.*s%s",
+                           HILO_FMT(key), near.n ? "; did you mean `" : "", HILO_FMT(near),
+                           near.n ? "`?" : "");
   }
   return status;
 }

@@ -156,10 +156,11 @@ void hilo_emit_constant(hilo_printer *p, hilo_inst i) {
     HILO_REFUSE(p, OP, i, "`constant` of a tuple type: expected one constant for each element");
     break;
   case HILO_LITERAL_ELIDED:
-    HILO_REFUSE(
-        p, OP, i,
-        "the value of this `constant` was left out by whoever printed the module (`{...}`): "
-        "expected its elements");
+    p->failed = true;
+    (void)hilo_inst_error(p->m, p->diags, HILO_DIAG_EMOD912, i,
+                          "the value of this `constant` was left out (`{...}`) when the module was "
+                          "printed: print it with large constants, or as a proto");
+    hilo_bind_nothing(p, i);
     break;
   }
 }

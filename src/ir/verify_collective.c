@@ -209,8 +209,8 @@ void hilo_verify_report_channels(hilo_verifier *v) {
   for (uint32_t k = 0; k < v->diags->n; k++)
     if (v->diags->list[k].code == HILO_DIAG_EMOD923) return;
   hilo_verify_error(v, HILO_DIAG_EMOD923, v->first_shared,
-                    "channel %lld is that of `%s` already; %u collective%s so",
+                    "channel %lld is that of `%s` already; %u collective%s a channel",
                     (long long)hilo_inst_extra(v->m, v->first_shared).channel_id,
                     hilo_verify_name(v, v->first_owner), v->n_shared_channels,
-                    v->n_shared_channels == 1 ? " does" : "s do");
+                    v->n_shared_channels == 1 ? " repeats" : "s repeat");
 }

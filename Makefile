@@ -31,17 +31,21 @@ demo:
 test:
 	@scripts/test.sh
 
-build: setup
-	@cmake --preset release >build/release.configure.log 2>&1 || { cat build/release.configure.log; exit 1; }
-	@cmake --build --preset release -j $(JOBS)
+release = cmake --preset release >build/release.configure.log 2>&1 || { cat build/release.configure.log; exit 1; }; \
+  cmake --build --preset release -j $(JOBS) --target
 
-bench: build
+build: setup
+	@$(release) tools
+
+bench: setup
+	@$(release) tools hilo_bench
 	@scripts/bench.sh
 
 fuzz: setup
 	@scripts/fuzz.sh
 
-golden: build
+golden: setup
+	@$(release) all
 	@HILO_UPDATE=1 build/venv/bin/python tests/file/run.py --bin build/release/bin
 
 format:

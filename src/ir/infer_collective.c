@@ -86,11 +86,11 @@ static bool check_collective_reducer(hilo_infer *c) {
   return true;
 }
 
-bool hilo_infer_all_reduce(hilo_infer *c, hilo_shape *out) {
+static bool all_reduce_rule(hilo_infer *c, hilo_shape *out) {
   return gives_all_operands(c, out) && check_collective_reducer(c);
 }
 
-bool hilo_infer_collective_broadcast(hilo_infer *c, hilo_shape *out) {
+static bool collective_broadcast_rule(hilo_infer *c, hilo_shape *out) {
   return gives_all_operands(c, out);
 }
 
@@ -163,7 +163,9 @@ static bool gathered(hilo_infer *c, hilo_shape *out, hilo_type whole) {
   return true;
 }
 
-bool hilo_infer_all_gather(hilo_infer *c, hilo_shape *out) { return gathered(c, out, c->declared); }
+static bool all_gather_rule(hilo_infer *c, hilo_shape *out) {
+  return gathered(c, out, c->declared);
+}
 
 /* Element k of the declared tuple; none if it is not declared. */
 static hilo_type declared_element(const hilo_infer *c, uint32_t k) {
@@ -185,7 +187,7 @@ bool hilo_infer_all_gather_start(hilo_infer *c, hilo_shape *out) {
   return true;
 }
 
-bool hilo_infer_reduce_scatter(hilo_infer *c, hilo_shape *out) {
+static bool reduce_scatter_rule(hilo_infer *c, hilo_shape *out) {
   const hilo_collective_attrs a = collective_attr(c);
   for (uint32_t k = 0; k < c->n_operands; k++) {
     const hilo_type_row *r = hilo_infer_array_operand(c, k);
@@ -247,7 +249,7 @@ static bool split_and_joined(hilo_infer *c, hilo_shape *out, int64_t split, int6
   return dims[join] == HILO_UNBOUNDED || hilo_infer_mul_add(c, dims[join], count, 0, &dims[join]);
 }
 
-bool hilo_infer_all_to_all(hilo_infer *c, hilo_shape *out) {
+static bool all_to_all_rule(hilo_infer *c, hilo_shape *out) {
   const hilo_collective_attrs a = collective_attr(c);
   if (a.split_count)
     return split_and_joined(c, out, a.split_dimension, a.concat_dimension, a.split_count);
@@ -314,7 +316,7 @@ static bool check_in_place(hilo_infer *c) {
                          hilo_infer_type_text(c, operand_type(c, 2)));
 }
 
-bool hilo_infer_collective_permute(hilo_infer *c, hilo_shape *out) {
+static bool collective_permute_rule(hilo_infer *c, hilo_shape *out) {
   if (is_in_place(c)) return check_in_place(c) && gives(c, out, operand_type(c, 1));
   return gives_all_operands(c, out);
 }
@@ -348,3 +350,44 @@ bool hilo_infer_second_of_start(hilo_infer *c, hilo_shape *out) {
                          "the operand of `%s` is %s, expected the tuple of its start", op_name(c),
                          hilo_infer_type_text(c, operand_type(c, 0)));
 }
+
+/* ---- tokens ---- */
+
+/* The last of several operands may be a token (or the u8 scalar that step 19 makes of one), which
+ * passes through to the last result: it orders the collective among others. */
+static bool ends_in_token(const hilo_infer *c) {
+  if (c->n_operands < 2) return false;
+  const hilo_type_row *last = operand_row(c, c->n_operands - 1), *first = operand_row(c, 0);
+  if (last->etype == HILO_TOKEN) return true;
+  return last->etype == HILO_U8 && last->n == 0 && !(first->etype == HILO_U8 && first->n == 0);
+}
+
+/* `rule` for the operands before the token; the results and the token are a tuple. */
+static bool before_token(hilo_infer *c, hilo_shape *out,
+                         bool (*rule)(hilo_infer *c, hilo_shape *out)) {
+  if (!ends_in_token(c)) return rule(c, out);
+  const hilo_type declared = c->declared;
+  const uint32_t n = --c->n_operands;
+  if (n == 1) c->declared = declared_element(c, 0);
+  hilo_shape results;
+  const bool ok = rule(c, &results);
+  c->n_operands = n + 1;
+  c->declared = declared;
+  if (!ok) return false;
+  hilo_infer_new_tuple(c, out, n + 1);
+  for (uint32_t k = 0; k < n; k++)
+    new_elements(c, out)[k] = n == 1 ? results : new_elements(c, &results)[k];
+  new_elements(c, out)[n] = existing(c, operand_type(c, n));
+  return true;
+}
+
+#define RULE(name)                                                                                 \
+  bool hilo_infer_##name(hilo_infer *c, hilo_shape *out) {                                         \
+    return before_token(c, out, name##_rule);                                                      \
+  }
+RULE(all_reduce)
+RULE(collective_broadcast)
+RULE(all_gather)
+RULE(reduce_scatter)
+RULE(all_to_all)
+RULE(collective_permute)

@@ -486,14 +486,17 @@ static bool read_feed(const source *s, uint32_t *out) {
   return put(out, hilo_feed_put(records(s->r), &a));
 }
 
+/* In XLA's text `entry` is the side of the users and `exit` that of the operand; in its proto it is
+ * the other way round. */
 static bool read_domain(const source *s, uint32_t *out) {
   hilo_domain_attrs a = {0};
   if (s->w->domain_entry_sharding.p &&
-      !hilo_proto_read_sharding(s->r, s->w->domain_entry_sharding, &a.entry_sharding,
-                                &a.entry_spelling))
+      !hilo_proto_read_sharding(s->r, s->w->domain_entry_sharding, &a.exit_sharding,
+                                &a.exit_spelling))
     return false;
-  if (s->w->domain_exit_sharding.p && !hilo_proto_read_sharding(s->r, s->w->domain_exit_sharding,
-                                                                &a.exit_sharding, &a.exit_spelling))
+  if (s->w->domain_exit_sharding.p &&
+      !hilo_proto_read_sharding(s->r, s->w->domain_exit_sharding, &a.entry_sharding,
+                                &a.entry_spelling))
     return false;
   return put(out, hilo_domain_put(records(s->r), &a));
 }

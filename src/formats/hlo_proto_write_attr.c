@@ -375,12 +375,12 @@ static void put_feed(hilo_proto_writer *wr, hilo_inst i, hilo_record record, ins
 
 static void put_domain(hilo_proto_writer *wr, hilo_record record, inst *s) {
   const hilo_domain_attrs a = hilo_domain_get(records(wr), record);
-  if (a.entry_sharding.ix)
+  if (a.exit_sharding.ix) /* the proto has the sides of the text the other way round */
     MESSAGE(domain_entry_sharding, DOMAIN_ENTRY_SHARDING,
-            hilo_proto_sharding(wr, a.entry_sharding, a.entry_spelling));
-  if (a.exit_sharding.ix)
-    MESSAGE(domain_exit_sharding, DOMAIN_EXIT_SHARDING,
             hilo_proto_sharding(wr, a.exit_sharding, a.exit_spelling));
+  if (a.entry_sharding.ix)
+    MESSAGE(domain_exit_sharding, DOMAIN_EXIT_SHARDING,
+            hilo_proto_sharding(wr, a.entry_sharding, a.entry_spelling));
 }
 
 static void put_index(hilo_proto_writer *wr, hilo_inst i, inst *s) {

@@ -78,8 +78,9 @@ static int by_number(const void *a, const void *b) {
 
 /* The numbers of the parameters, from `first` on the list, are 0 to n-1. */
 static void check_params(text_reader *r, uint32_t first) {
-  uint64_t *params = r->params.v + first;
   const uint32_t n = r->params.n - first;
+  if (!n) return;
+  uint64_t *params = r->params.v + first;
   bool in_order = true;
   for (uint32_t i = 0; i < n; i++) in_order &= params[i] >> 32 == i;
   if (in_order) return;

@@ -24,13 +24,17 @@ static const hilo_str etype_words[HILO_ETYPE_COUNT] = {
 
 /* ---- set-up ---- */
 
-/* Instructions stand on lines of their own, two blanks in; what does not is met by growth. */
+/* Instructions stand on lines of their own, two blanks in; what does not is met by growth. Many
+ * lines without instructions do not count: room is for no more than the text can hold. */
 static uint32_t count_instructions(const char *p, const char *end) {
+  enum { SHORTEST = 16 }; /* ` a=f32[]tanh(b)` and the end of its line */
+  const uint64_t most = (uint64_t)(end - p) / SHORTEST;
   uint64_t n = 0;
   while ((p = memchr(p, '\n', (size_t)(end - p))) != NULL) {
     p++;
     n += p < end && (*p == ' ' || *p == '\t');
   }
+  if (n > most) n = most;
   return n < UINT32_MAX / 4 ? (uint32_t)n : UINT32_MAX / 4;
 }
 
@@ -56,6 +60,10 @@ static void init(text_reader *r, hilo_arena *arena, hilo_scratch *scratch, hilo_
   r->diags = diags;
   r->entry_at = UINT32_MAX;
   r->sb = hilo_sb_make(&scratch->arena);
+  /* So that there is something to point at, however little is on them. */
+  HILO_RESERVE(&scratch->arena, &r->ints, 64);
+  HILO_RESERVE(&scratch->arena, &r->operands, 64);
+  HILO_RESERVE(&scratch->arena, &r->types, 64);
   r->type_sizes = hilo_map_make(&scratch->arena);
   r->next_number = hilo_map_make(&scratch->arena);
   r->comp_names = hilo_map_make(&scratch->arena);

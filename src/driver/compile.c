@@ -136,6 +136,7 @@ static hilo_status emit(job *j, const hilo_module *m) {
       .stablehlo = config->stablehlo_lowering,
       .stem = is_stream ? HILO_STR("penguin") : stem,
       .no_files = is_stream && config->out_dir.n == 0,
+      .memcpy_disabled = config->disable_emit_tensor_ops_memcpy,
       .metrics = true,
       .framework_dbg = !config->no_dbg,
       .hlo_dbg = !config->no_dbg,

@@ -60,14 +60,16 @@ void run(benchmark::State &state, const std::string &spec, int job) {
 // The measured part may be a small share of a run (dropping a module takes a microsecond, making
 // the clone to drop a millisecond), so the number of runs goes by the size and not by the measured
 // time.
-void add(const std::string &name, const std::string &spec, int64_t n_insts) {
+void add(const std::string &name, const std::string &spec, int64_t n_insts, bool compiles = true) {
   const int64_t n_runs = std::clamp<int64_t>(800000 / n_insts, 4, 40);
-  for (int job = 0; job < bench_n_jobs(); job++)
+  for (int job = 0; job < bench_n_jobs(); job++) {
+    if (!compiles && job == bench_job_find("compile")) continue;
     benchmark::RegisterBenchmark((std::string(bench_job_name(job)) + "/" + name).c_str(),
                                  [spec, job](benchmark::State &state) { run(state, spec, job); })
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond)
         ->Iterations(n_runs);
+  }
 }
 
 void add_corpus() {
@@ -81,14 +83,16 @@ void add_corpus() {
   const struct {
     const char *name, *path;
     int64_t n_insts; // about
+    bool compiles;   // all its operations have a Penguin form
   } models[] = {
-      {"llama_l04_train", "jax/large/llama_l04_train/model.hlo.pb.zst", 2500},
-      {"llama_l24_infer", "jax/large/llama_l24_infer/model.hlo.pb.zst", 3000},
-      {"llama_l24_train", "jax/large/llama_l24_train/model.hlo.pb.zst", 12500},
-      {"llama_l48_train", "jax/large/llama_l48_train/model.hlo.pb.zst", 25000},
-      {"mixtral_8x7b", "hlo-text/xla-bench__hlo_mixtral_8x7b_bf16_2x8.hlo", 44000},
+      {"llama_l04_train", "jax/large/llama_l04_train/model.hlo.pb.zst", 2500, true},
+      {"llama_l24_infer", "jax/large/llama_l24_infer/model.hlo.pb.zst", 3000, true},
+      {"llama_l24_train", "jax/large/llama_l24_train/model.hlo.pb.zst", 12500, true},
+      {"llama_l48_train", "jax/large/llama_l48_train/model.hlo.pb.zst", 25000, true},
+      {"mixtral_8x7b", "hlo-text/xla-bench__hlo_mixtral_8x7b_bf16_2x8.hlo", 44000, false},
   };
-  for (const auto &model : models) add(model.name, corpus + "/" + model.path, model.n_insts);
+  for (const auto &model : models)
+    add(model.name, corpus + "/" + model.path, model.n_insts, model.compiles);
 }
 
 // Doubling sizes of the transformer show what grows faster than linear; scripts/bench_report.py

@@ -3,6 +3,7 @@
 
 usage: count.py [--bin DIR] [--jobs a,b] [INPUT...]          print the counts
        count.py --compare [--tolerance PERCENT] [...]        against perf/baselines.tsv; exit status 1 beyond it
+       count.py --growth [--tolerance PERCENT] INPUT...      the inputs against the first: nothing grows faster than linear
        count.py --update [...]                               write perf/baselines.tsv
 
 Each job of bin/hilo_job runs twice in one process, once to warm up, once counted: callgrind counts nothing outside the
@@ -105,6 +106,7 @@ def parse_arguments():
     parser.add_argument("--bin", default=ROOT / "build" / "release" / "bin", type=pathlib.Path)
     parser.add_argument("--jobs", default=",".join(JOBS))
     parser.add_argument("--compare", action="store_true")
+    parser.add_argument("--growth", action="store_true")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--tolerance", type=float, default=10.0, metavar="PERCENT")
     parser.add_argument("inputs", nargs="*", metavar="INPUT")
@@ -132,13 +134,16 @@ def main():
     for name in here:
         for job, value in count(binary, args.jobs.split(","), name).items():
             rows[name, job] = value
-            if not args.compare:
+            if not args.compare and not args.growth:
                 print(f"{name:42} {job:18} {value:10.1f}", flush=True)
     if args.update:
         write_baselines({**known, **rows}, by)
-    if not args.compare:
+    if args.growth:
+        known = {(name, job): rows[here[0], job] for name, job in rows}
+        rows = {key: value for key, value in rows.items() if key[0] != here[0]}
+    elif not args.compare:
         return 0
-    if by != known_by:
+    elif by != known_by:
         print(f"count: built by `{by}`, the baselines by `{known_by}`")
     beyond = compare(rows, known, args.tolerance)
     print(f"{len(rows) - beyond} passed, {beyond} failed")

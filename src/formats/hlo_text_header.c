@@ -270,6 +270,7 @@ static bool read_rows(text_reader *r, const char *title, const hilo_str *names, 
       if (i == n_names || word.p[word.n] != '=')
         return hilo_text_expected(r, "a field of this table or `}`");
       r->p += word.n + 1;
+      text_skip(r);
       if (!text_int(r, &r->ints.v[row + i], "an integer")) return false;
       text_skip(r);
       text_eat(r, ',');

@@ -162,7 +162,7 @@ static inline bool gives(hilo_infer *c, hilo_shape *out, hilo_type t) {
 bool hilo_infer_new_array(hilo_infer *c, hilo_shape *out, hilo_etype etype, uint32_t n,
                           uint64_t dynamic);
 static inline int64_t *new_dims(hilo_infer *c, const hilo_shape *shape) {
-  return c->dims.v + shape->at;
+  return shape->at ? c->dims.v + shape->at : c->dims.v;
 }
 /* The array `r` with another element type. */
 bool hilo_infer_gives_etype(hilo_infer *c, hilo_shape *out, hilo_type t, hilo_etype etype);
@@ -170,7 +170,7 @@ bool hilo_infer_gives_scalar(hilo_infer *c, hilo_shape *out, hilo_etype etype);
 /* A tuple of n elements, at `new_elements(c, out)`, all to be filled in. */
 void hilo_infer_new_tuple(hilo_infer *c, hilo_shape *out, uint32_t n);
 static inline hilo_shape *new_elements(hilo_infer *c, const hilo_shape *shape) {
-  return c->elements.v + shape->at;
+  return shape->at ? c->elements.v + shape->at : c->elements.v;
 }
 static inline hilo_shape existing(hilo_infer *c, hilo_type t) {
   return (hilo_shape){.type = bare(c, t)};

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the field tables of the wire walker (src/formats/wire.h) from proto/hlo.proto.
+"""Write the field tables of the wire walker (src/formats/proto/wire.h) from proto/hlo.proto.
 
 usage: make_wire.py DESCRIPTOR_SET OUT.h OUT.c
 
@@ -97,7 +97,7 @@ def read(path):
 
 def header(table):
     yield "/* Made from proto/hlo.proto by scripts/make_wire.py. */\n#ifndef HILO_WIRE_TABLES_H\n#define HILO_WIRE_TABLES_H\n"
-    yield '#include "formats/wire.h"\n'
+    yield '#include "formats/proto/wire.h"\n'
     for short_name, name, rows in table:
         yield f"/* {name} */\ntypedef struct {{\n  hilo_wire_head head;"
         for number, field, kind, target, _ in rows:

@@ -90,18 +90,18 @@ static void print_operands(printer *p, uint32_t ix) {
   const hilo_operand_slot *slots = m->operand.v + m->inst.operands[ix];
   const bool counted = !(p->style & HILO_TEXT_UNCOUNTED);
   const bool typed = p->style & HILO_TEXT_OPERAND_TYPES;
+  hilo_sb *out = p->out;
   for (uint32_t k = 0; k < n; k++) {
     const uint32_t value = slots[k].value;
-    if (HILO_UNLIKELY(k && k % 5 == 0 && counted)) {
-      hilo_sb_printf(p->out, ", /*index=%u*/", k);
-    } else if (k) {
-      PRINT(p->out, ", ");
-    }
+    if (k) PRINT(out, ", ");
+    if (k && k % 5 == 0 && counted) hilo_print_index_comment(out, k);
     if (typed) {
       hilo_print_type(p, (hilo_type){m->inst.type[value]});
-      hilo_sb_char(p->out, ' ');
+      hilo_sb_char(out, ' ');
     }
-    hilo_print_inst_name(p, value);
+    const hilo_str base = hilo_string_get(&m->strings, (hilo_string){m->inst.name_base[value]});
+    char *to = hilo_sb_reserve(out, base.n + NAME_ROOM);
+    out->n += (size_t)(put_name(to, base, m->inst.name_num[value], p->percent) - to);
   }
 }
 
@@ -113,13 +113,23 @@ static const hilo_str op_texts[HILO_OP_COUNT] = {
 #undef HILO_OP
 };
 
+/* `ROOT name = ` */
+static inline void print_result_name(printer *p, uint32_t ix) {
+  const hilo_module *m = p->m;
+  const hilo_str base = hilo_string_get(&m->strings, (hilo_string){m->inst.name_base[ix]});
+  char *start = hilo_sb_reserve(p->out, base.n + NAME_ROOM + 16), *to = start;
+  memcpy(to, "ROOT ", 5);
+  if (m->inst.flags[ix] & HILO_INST_ROOT) to += 5;
+  to = put_name(to, base, m->inst.name_num[ix], p->percent);
+  memcpy(to, " = ", 3);
+  p->out->n += (size_t)(to + 3 - start);
+}
+
 static void print_inst(printer *p, hilo_inst inst) {
   const hilo_module *m = p->m;
   const uint32_t ix = hilo_ix(m, inst);
   const hilo_op op = (hilo_op)m->inst.op[ix];
-  if (m->inst.flags[ix] & HILO_INST_ROOT) PRINT(p->out, "ROOT ");
-  hilo_print_inst_name(p, ix);
-  PRINT(p->out, " = ");
+  print_result_name(p, ix);
   hilo_print_type(p, (hilo_type){m->inst.type[ix]});
   const bool is_async =
       op == HILO_OP_ASYNC_START || op == HILO_OP_ASYNC_UPDATE || op == HILO_OP_ASYNC_DONE;
@@ -274,7 +284,7 @@ static void print_entry_layout(printer *p) {
   PRINT(p->out, ", entry_computation_layout={(");
   for (uint32_t i = 0; i < n; i++) {
     if (i) PRINT(p->out, ", ");
-    if (i && i % 5 == 0) hilo_sb_printf(p->out, "/*index=%u*/", i);
+    if (i && i % 5 == 0) hilo_print_index_comment(p->out, i);
     hilo_print_type(p, given ? h->entry_param_types[i]
                              : hilo_inst_type(m, hilo_comp_param(m, m->entry, i)));
   }

@@ -91,7 +91,7 @@ void hilo_hlo_print_sharding(const hilo_module *m, hilo_record sharding, hilo_re
         hilo_sharding_get(&m->records, (hilo_record){(uint32_t)s.elements.v[i]});
     const hilo_record how = {i < spellings.n ? (uint32_t)spellings.v[i] : 0};
     if (i) PRINT(out, ", ");
-    if (i && i % 5 == 0) hilo_sb_printf(out, "/*index=%u*/", i);
+    if (i && i % 5 == 0) hilo_print_index_comment(out, i);
     print_one(m, &element, how, out);
   }
   hilo_sb_char(out, '}');

@@ -106,6 +106,7 @@ static inline void print_cache_end(printer *p, print_cache_kind kind, uint32_t a
 void hilo_print_list(hilo_sb *out, const char *open, hilo_dims list, const char *close);
 #define PRINT(out, literal) hilo_sb_bytes((out), (literal), sizeof(literal) - 1)
 void hilo_print_number(hilo_sb *out, int64_t v);
+void hilo_print_index_comment(hilo_sb *out, uint32_t i); /* before every fifth of a list */
 
 void hilo_print_name(printer *p, uint32_t base, uint32_t num, bool percent);
 void hilo_print_inst_name(printer *p, uint32_t ix);

@@ -10,6 +10,12 @@ void hilo_print_number(hilo_sb *out, int64_t v) {
   out->n += (size_t)(print_digits(to, (uint32_t)v) - to);
 }
 
+void hilo_print_index_comment(hilo_sb *out, uint32_t i) {
+  PRINT(out, "/*index=");
+  hilo_print_number(out, i);
+  PRINT(out, "*/");
+}
+
 void hilo_print_list(hilo_sb *out, const char *open, hilo_dims list, const char *close) {
   hilo_sb_cat(out, open);
   for (uint32_t i = 0; i < list.n; i++) {
@@ -159,7 +165,7 @@ void hilo_type_print(const hilo_store *types, const hilo_store *records, const h
     hilo_sb_char(out, '(');
     for (uint32_t i = 0; i < row->n; i++) {
       if (i) PRINT(out, ", ");
-      if (i && i % 5 == 0) hilo_sb_printf(out, "/*index=%u*/", i);
+      if (i && i % 5 == 0) hilo_print_index_comment(out, i);
       hilo_type_print(types, records, strings, (hilo_type){(uint32_t)row->items[i]}, with_layout,
                       out);
     }

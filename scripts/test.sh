@@ -15,6 +15,15 @@ scripts/setup.sh || exit 1
 HILO_CORPUS=$(realpath -m "${HILO_CORPUS:-../shared/corpus}")
 HILO_PYTHON=$PWD/build/venv/bin/python # for tests that compare with numpy
 export HILO_CORPUS HILO_PYTHON
+
+# XLA itself, for the test that compares with it. Without it that test is skipped.
+if [ -z "${HILO_JAX_PYTHON-}" ] && [ -d "$HILO_CORPUS" ]; then
+  HILO_JAX_PYTHON=$PWD/build/venv-jax/bin/python
+  "$HILO_JAX_PYTHON" -c 'import jaxlib' 2>/dev/null ||
+    { python3 -m venv build/venv-jax && timeout 300 build/venv-jax/bin/pip install -q jaxlib==0.10.2; } ||
+    echo "test: jaxlib cannot be installed: the comparison with XLA is skipped"
+  export HILO_JAX_PYTHON
+fi
 [ -d "$HILO_CORPUS" ] || echo "test: no corpus at $HILO_CORPUS: the tests that need it are skipped"
 
 jobs=$(nproc)

@@ -151,6 +151,8 @@ def report(rows):
     """Prints a line a program and the counts; returns how many failed."""
     for row in rows:
         codes = f" {' '.join(row.codes)}" if row.codes else ""
+        if row.state == "skipped":
+            print(f"SKIP: {row.part}/{row.name}: {row.note}")
         print(f"{row.state:9} {row.part}/{row.name}{codes}{'  ' + row.note if row.note else ''}")
         if row.detail:
             print("    " + row.detail.rstrip().replace("\n", "\n    ")[:4000])

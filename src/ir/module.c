@@ -31,22 +31,31 @@ hilo_module *hilo_module_create(hilo_arena *arena, const hilo_module *base) {
   return m;
 }
 
-static void grow_column(hilo_arena *arena, void *column, size_t size, uint32_t cap) {
-  void **p = column;
-  *p = hilo_arena_resize_block(arena, *p, size * cap);
-}
-
+/* All columns are one block: large modules then lie on huge pages, and reading an instruction
+ * touches few of them. Columns are set off by a few cache lines each, lest entry i of all of them
+ * fall into one set of the cache. */
 static void set_inst_capacity(hilo_module *m, uint64_t cap) {
+  enum { STAGGER_BYTES = 192 };
   if (cap > 1u << 31) hilo_arena_out_of_memory(m->arena);
   hilo_inst_columns *c = &m->inst;
   uint32_t **words[] = {&c->type,       &c->comp, &c->name_base, &c->name_num,  &c->operands,
                         &c->n_operands, &c->attr, &c->extra,     &c->meta,      &c->called,
                         &c->prev,       &c->next, &c->order,     &c->first_use, &c->ordinal};
   _Static_assert(HILO_INST_COLUMN_BYTES == 2 * 2 + 4 * HILO_COUNT(words), "every column is here");
-  grow_column(m->arena, &c->op, sizeof(*c->op), (uint32_t)cap);
-  grow_column(m->arena, &c->flags, sizeof(*c->flags), (uint32_t)cap);
-  for (size_t i = 0; i < HILO_COUNT(words); i++)
-    grow_column(m->arena, words[i], sizeof(uint32_t), (uint32_t)cap);
+  uint16_t *const old = c->op;
+  const size_t n = m->n_inst_slots, column_bytes = cap * sizeof(uint32_t) + STAGGER_BYTES;
+  char *block = hilo_arena_resize_block(m->arena, NULL, column_bytes * (1 + HILO_COUNT(words)));
+  uint16_t *op = (uint16_t *)(void *)block, *flags = op + cap;
+  if (n) memcpy(op, c->op, n * sizeof(*op));
+  if (n) memcpy(flags, c->flags, n * sizeof(*flags));
+  c->op = op;
+  c->flags = flags;
+  for (size_t i = 0; i < HILO_COUNT(words); i++) {
+    uint32_t *column = (uint32_t *)(void *)(block + (i + 1) * column_bytes);
+    if (n) memcpy(column, *words[i], n * sizeof(*column));
+    *words[i] = column;
+  }
+  if (old) hilo_arena_resize_block(m->arena, old, 0);
   m->cap_inst = (uint32_t)cap;
 }
 

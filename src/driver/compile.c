@@ -51,13 +51,7 @@ static void import(job *j, hilo_module *m) {
 
 static hilo_status run_passes(job *j, hilo_module *m) {
   const hilo_pass_options pass_options = hilo_pipeline_pass_options(j->config);
-#ifdef NDEBUG
-  const bool debug = false;
-#else
-  const bool debug = true;
-#endif
-  const hilo_runner_options options = {.verify_each = debug || j->config->verify_each,
-                                       .check_changed = debug};
+  const hilo_runner_options options = hilo_pipeline_runner_options(j->config);
   hilo_runner runner =
       hilo_runner_make(&j->text_arena, &j->scratch, j->diags, &pass_options, &options);
   hilo_pipeline_warn_unknown(j->config, j->log);

@@ -192,14 +192,8 @@ static hilo_status run(job *j) {
     HILO_TRY(hilo_file_read(&j->input_arena, j->config->input.p, HILO_MAX_INPUT_BYTES, j->diags,
                             &j->input));
   const hilo_pass_options pass_options = hilo_pipeline_pass_options(j->config);
-#ifdef NDEBUG
-  const bool debug = false;
-#else
-  const bool debug = true;
-#endif
-  const hilo_runner_options options = {.verify_each = j->config->verify_each || debug,
-                                       .check_changed = debug,
-                                       .hooks = {j, before_pass, after_pass}};
+  hilo_runner_options options = hilo_pipeline_runner_options(j->config);
+  options.hooks = (hilo_pass_hooks){j, before_pass, after_pass};
   hilo_runner runner =
       hilo_runner_make(&j->input_arena, &j->scratch, j->diags, &pass_options, &options);
   hilo_module *m = NULL;

@@ -102,6 +102,15 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
   };
 }
 
+hilo_runner_options hilo_pipeline_runner_options(const hilo_config *config) {
+#ifdef NDEBUG
+  const bool debug = false;
+#else
+  const bool debug = true;
+#endif
+  return (hilo_runner_options){.verify_each = debug || config->verify_each, .check_changed = debug};
+}
+
 static bool contains(hilo_words words, const char *key) {
   for (uint32_t i = 0; i < words.n; i++)
     if (hilo_str_is(words.v[i], key)) return true;

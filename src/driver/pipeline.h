@@ -28,6 +28,9 @@ extern const hilo_pipeline_table hilo_pipeline_stablehlo_spine; /* 37 steps */
 
 /* What passes may know of the command line. Strings are the configuration's. */
 hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config);
+/* Without hooks. Debug builds verify after each pass, and check that it told the truth of
+ * "changed". */
+hilo_runner_options hilo_pipeline_runner_options(const hilo_config *config);
 
 /* Run the rows whose gates are open and whose keys --passes, --skip-pass and --disable-all-passes
  * let through. */

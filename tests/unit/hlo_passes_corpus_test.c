@@ -7,18 +7,9 @@
 #include "ir/verify.h"
 #include "test_support.h"
 
-#include <fts.h>
+#include "corpus_walk.h"
 
-static int by_name(const FTSENT **a, const FTSENT **b) {
-  return strcmp((*a)->fts_name, (*b)->fts_name);
-}
-
-static bool is_module(const char *name) {
-  static const char *const ends[] = {".pb", ".pb.zst", ".hlo", "optimizations.txt"};
-  for (size_t k = 0; k < HILO_COUNT(ends); k++)
-    if (hilo_str_ends(hilo_str_of(name), ends[k])) return true;
-  return false;
-}
+static const char *const module_ends[] = {".pb", ".pb.zst", ".hlo", "optimizations.txt"};
 
 static bool is_hlo_pass(const hilo_pass_info *pass) { return pass->kind != 'S'; }
 
@@ -86,7 +77,8 @@ static void run_in_order(const hilo_module *original, const char *path, tally *t
   bench_deinit(&b);
 }
 
-static void check_file(const char *path, tally *t) {
+static void check_file(const char *path, void *ctx) {
+  tally *t = ctx;
   hilo_arena arena;
   hilo_module *m;
   hilo_arena_init(&arena, NULL, NULL);
@@ -102,19 +94,8 @@ static void check_file(const char *path, tally *t) {
 
 static void passes_hold_on_the_corpus(void **state) {
   (void)state;
-  const char *corpus = test_corpus();
-  if (!corpus) skip();
-  char folders[3][4096];
-  snprintf(folders[0], sizeof(folders[0]), "%s/hlo-pb", corpus);
-  snprintf(folders[1], sizeof(folders[1]), "%s/hlo-text", corpus);
-  snprintf(folders[2], sizeof(folders[2]), "%s/jax", corpus);
-  char *const paths[] = {folders[0], folders[1], folders[2], NULL};
-  FTS *walk = fts_open(paths, FTS_LOGICAL | FTS_NOCHDIR, by_name);
-  assert_non_null(walk);
   tally t = {0};
-  for (FTSENT *e; (e = fts_read(walk));)
-    if (e->fts_info == FTS_F && is_module(e->fts_name)) check_file(e->fts_path, &t);
-  fts_close(walk);
+  walk_corpus(module_ends, HILO_COUNT(module_ends), check_file, &t);
   print_message("%u modules, %u runs of passes, %u changed something\n", t.n_modules, t.n_runs,
                 t.n_changed);
   assert_true(t.n_modules > 100 && t.n_changed > 100);

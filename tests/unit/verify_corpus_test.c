@@ -4,18 +4,10 @@
 #include "ir/verify.h"
 #include "test_support.h"
 
-#include <fts.h>
+#include "corpus_walk.h"
 
-static int by_name(const FTSENT **a, const FTSENT **b) {
-  return strcmp((*a)->fts_name, (*b)->fts_name);
-}
-
-static bool is_module(const char *name) {
-  static const char *const ends[] = {".pb", ".pb.zst", ".hlo", ".hlo.txt", "optimizations.txt"};
-  for (size_t k = 0; k < HILO_COUNT(ends); k++)
-    if (hilo_str_ends(hilo_str_of(name), ends[k])) return true;
-  return false;
-}
+static const char *const module_ends[] = {".pb", ".pb.zst", ".hlo", ".hlo.txt",
+                                          "optimizations.txt"};
 
 /* Files that XLA's parser takes, but not its verifier. */
 static const struct {
@@ -39,7 +31,8 @@ typedef struct {
   uint64_t n_insts;
 } tally;
 
-static void check_file(const char *path, tally *t) {
+static void check_file(const char *path, void *ctx) {
+  tally *t = ctx;
   hilo_arena arena;
   hilo_module *m;
   hilo_arena_init(&arena, NULL, NULL);
@@ -62,19 +55,8 @@ static void check_file(const char *path, tally *t) {
 
 static void corpus_is_clean(void **state) {
   (void)state;
-  const char *corpus = test_corpus();
-  if (!corpus) skip();
-  char folders[3][4096];
-  snprintf(folders[0], sizeof(folders[0]), "%s/hlo-pb", corpus);
-  snprintf(folders[1], sizeof(folders[1]), "%s/hlo-text", corpus);
-  snprintf(folders[2], sizeof(folders[2]), "%s/jax", corpus);
-  char *const paths[] = {folders[0], folders[1], folders[2], NULL};
-  FTS *walk = fts_open(paths, FTS_LOGICAL | FTS_NOCHDIR, by_name);
-  assert_non_null(walk);
   tally t = {0};
-  for (FTSENT *e; (e = fts_read(walk));)
-    if (e->fts_info == FTS_F && is_module(e->fts_name)) check_file(e->fts_path, &t);
-  fts_close(walk);
+  walk_corpus(module_ends, HILO_COUNT(module_ends), check_file, &t);
   print_message("%u modules of %llu instructions read, %u files refused\n", t.n_read,
                 (unsigned long long)t.n_insts, t.n_refused);
   assert_int_equal(t.n_bad, 0);

@@ -1,0 +1,33 @@
+/* Every HLO module of the outside corpus, in the order of the names. Include behind test_support.h.
+ */
+#ifndef HILO_TESTS_CORPUS_WALK_H
+#define HILO_TESTS_CORPUS_WALK_H
+
+#include <fts.h>
+
+static int corpus_by_name(const FTSENT **a, const FTSENT **b) {
+  return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* Call `visit` for each file whose name ends in one of `ends`. Skips the test without a corpus. */
+static inline void walk_corpus(const char *const *ends, size_t n_ends,
+                               void (*visit)(const char *path, void *ctx), void *ctx) {
+  const char *corpus = test_corpus();
+  if (!corpus) skip();
+  char folders[3][4096];
+  snprintf(folders[0], sizeof(folders[0]), "%s/hlo-pb", corpus);
+  snprintf(folders[1], sizeof(folders[1]), "%s/hlo-text", corpus);
+  snprintf(folders[2], sizeof(folders[2]), "%s/jax", corpus);
+  char *const paths[] = {folders[0], folders[1], folders[2], NULL};
+  FTS *walk = fts_open(paths, FTS_LOGICAL | FTS_NOCHDIR, corpus_by_name);
+  assert_non_null(walk);
+  for (FTSENT *e; (e = fts_read(walk));) {
+    bool is_wanted = false;
+    for (size_t k = 0; k < n_ends; k++)
+      is_wanted |= hilo_str_ends(hilo_str_of(e->fts_name), ends[k]);
+    if (e->fts_info == FTS_F && is_wanted) visit(e->fts_path, ctx);
+  }
+  fts_close(walk);
+}
+
+#endif

@@ -91,7 +91,6 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
       .integer_downcast = config->implicit_integer_downcast,
       .constant_decomposition_threshold = config->constant_decomposition_threshold,
       .broadcast_num_elements_to_fold = config->broadcast_num_elements_to_fold,
-      .fixpoint_limit = (uint32_t)config->pass_fixpt_iter_limit,
       .expand_batch_norm_training =
           config->expand_batch_norm_training || config->expand_batch_norm_training_and_grad,
       .expand_batch_norm_grad = config->expand_batch_norm_training_and_grad,

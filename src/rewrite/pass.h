@@ -22,7 +22,6 @@ typedef struct {
   uint32_t integer_downcast;                /* --implicit-integer-downcast: HILO_DOWNCAST_* */
   int64_t constant_decomposition_threshold; /* bytes, step 28A */
   int64_t broadcast_num_elements_to_fold;   /* step 27.8 */
-  uint32_t fixpoint_limit;                  /* --pass-fixpt-iter-limit */
   bool expand_batch_norm_training, expand_batch_norm_grad;
   bool drop_collective_tokens;
   bool drop_unsafe_may_alias;

@@ -9,8 +9,8 @@ hilo_status hilo_eval_elementwise(const hilo_eval *e, hilo_inst i, const hilo_ke
                                   const hilo_value *args, uint32_t n_args, hilo_value *out) {
   const hilo_kernel kernel = hilo_kernel_of(kernels, hilo_value_etype(e, &args[0]));
   if (!kernel) return hilo_eval_refuse(e, i, "its element type is not there");
-  char *data = hilo_eval_new_array(e, out->type);
-  if (!data) return hilo_eval_refuse(e, i, "the result is too large or has dynamic dimensions");
+  char *data = hilo_eval_new_array(e, i, out);
+  if (!data) return HILO_LIMIT_ERROR;
   hilo_eval_map(e, kernel, args, n_args, out, data);
   return HILO_OK;
 }

@@ -53,8 +53,8 @@ hilo_status hilo_eval_op_compare(const hilo_eval *e, hilo_inst i, const hilo_val
   const bool is_float = hilo_etype_is_float(hilo_value_etype(e, &args[0]));
   if (!is_float || attrs.type != HILO_COMPARE_TOTALORDER)
     return hilo_eval_elementwise(e, i, kernels, args, 2, out);
-  char *data = hilo_eval_new_array(e, out->type);
-  if (!data) return hilo_eval_refuse(e, i, "the result is too large or has dynamic dimensions");
+  char *data = hilo_eval_new_array(e, i, out);
+  if (!data) return HILO_LIMIT_ERROR;
   compare_total_order(e, kernels->s, args, out, data);
   return HILO_OK;
 }

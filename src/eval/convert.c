@@ -81,8 +81,8 @@ hilo_status hilo_eval_op_convert(const hilo_eval *e, hilo_inst i, const hilo_val
   const hilo_etype from = hilo_value_etype(e, &args[0]), to = hilo_value_etype(e, out);
   if (!is_real(from) || !is_real(to))
     return hilo_eval_refuse(e, i, "its element type is not there");
-  char *data = hilo_eval_new_array(e, out->type);
-  if (!data) return hilo_eval_refuse(e, i, "the result is too large or has dynamic dimensions");
+  char *data = hilo_eval_new_array(e, i, out);
+  if (!data) return HILO_LIMIT_ERROR;
   hilo_eval_convert_elements(from, to, args[0].data, hilo_value_n_elements(e, out), data);
   out->data = data;
   return HILO_OK;
@@ -110,8 +110,8 @@ hilo_status hilo_eval_op_bitcast_convert(const hilo_eval *e, hilo_inst i, const 
   }
   if (from_bits != to_bits)
     return hilo_eval_refuse(e, i, "packing of types below 8 bits is not there");
-  char *data = hilo_eval_new_array(e, out->type);
-  if (!data) return hilo_eval_refuse(e, i, "the result is too large or has dynamic dimensions");
+  char *data = hilo_eval_new_array(e, i, out);
+  if (!data) return HILO_LIMIT_ERROR;
   recode(to, args[0].data, hilo_value_n_elements(e, out), data);
   out->data = data;
   return HILO_OK;
@@ -163,8 +163,8 @@ hilo_status hilo_eval_op_reduce_precision(const hilo_eval *e, hilo_inst i, const
                                           hilo_value *out) {
   const hilo_etype etype = hilo_value_etype(e, out);
   if (!hilo_etype_is_float(etype)) return hilo_eval_refuse(e, i, "its element type is not there");
-  char *data = hilo_eval_new_array(e, out->type);
-  if (!data) return hilo_eval_refuse(e, i, "the result is too large or has dynamic dimensions");
+  char *data = hilo_eval_new_array(e, i, out);
+  if (!data) return HILO_LIMIT_ERROR;
   const hilo_reduce_precision_attrs attrs = hilo_attrs(e->m, i, reduce_precision);
   if (attrs.exponent_bits < 1 || attrs.mantissa_bits < 0)
     return hilo_eval_refuse(e, i, "its format has no exponent");

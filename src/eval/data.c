@@ -2,45 +2,38 @@
  * are one strided copy (broadcast, transpose, reverse, slice). */
 #include "eval/kernels.h"
 
-#define TOO_LARGE "the result is too large or has dynamic dimensions"
-
-bool hilo_eval_literal(const hilo_eval *e, hilo_literal literal, hilo_value *out) {
+/* `i` is the instruction to blame. */
+static bool literal_value(const hilo_eval *e, hilo_inst i, hilo_literal literal, hilo_value *out) {
   const hilo_literal_row *row = hilo_literal_get(e->m, literal);
-  out->type = (hilo_type){row->type};
-  if (row->kind == HILO_LITERAL_DENSE) {
+  *out = (hilo_value){.type = {row->type}};
+  if (row->kind == HILO_LITERAL_ELIDED) return false;
+  if (row->kind == HILO_LITERAL_DENSE ||
+      (row->kind == HILO_LITERAL_SPLAT && hilo_value_n_elements(e, out) == 1)) {
     out->data = row->data;
     return true;
   }
   if (row->kind == HILO_LITERAL_SPLAT) {
+    char *data = hilo_eval_new_array(e, i, out);
     const uint64_t n = hilo_value_n_elements(e, out);
-    const size_t size = row->bytes;
-    if (n == 1) {
-      out->data = row->data;
-      return true;
-    }
-    char *data = hilo_eval_new_array(e, out->type);
-    for (uint64_t k = 0; data && k < n; k++) memcpy(data + k * size, row->data, size);
-    out->data = data;
+    for (uint64_t k = 0; data && k < n; k++) memcpy(data + k * row->bytes, row->data, row->bytes);
     return data != NULL;
   }
-  if (row->kind != HILO_LITERAL_TUPLE) return false;
   const uint32_t n = hilo_type_n_elements_of_tuple(&e->m->types, out->type);
-  hilo_value *elements = HILO_NEW_ARRAY(e->arena, hilo_value, n + 1);
-  for (uint32_t k = 0; k < n; k++) {
+  hilo_value *elements = hilo_eval_new_tuple(e, i, n, out);
+  for (uint32_t k = 0; elements && k < n; k++) {
     hilo_literal element;
     memcpy(&element, row->data + k * sizeof(element), sizeof(element));
     /* As deep as the type is nested: at most HILO_MAX_TYPE_DEPTH. */
-    if (!hilo_eval_literal(e, element, &elements[k])) return false;
+    if (!literal_value(e, i, element, &elements[k])) return false;
   }
-  out->elements = elements;
-  return true;
+  return elements != NULL;
 }
 
 hilo_status hilo_eval_op_constant(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                   hilo_value *out) {
   (void)args;
   const hilo_type type = out->type;
-  if (!hilo_eval_literal(e, hilo_inst_literal(e->m, i), out))
+  if (!literal_value(e, i, hilo_inst_literal(e->m, i), out))
     return hilo_eval_refuse(e, i, "its value was left out, or is too large");
   out->type = type;
   return HILO_OK;
@@ -49,35 +42,29 @@ hilo_status hilo_eval_op_constant(const hilo_eval *e, hilo_inst i, const hilo_va
 hilo_status hilo_eval_op_tuple(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                hilo_value *out) {
   const uint32_t n = hilo_inst_n_operands(e->m, i);
-  hilo_value *elements = HILO_NEW_ARRAY(e->arena, hilo_value, n + 1);
-  for (uint32_t k = 0; k < n; k++) elements[k] = args[k];
-  out->elements = elements;
+  hilo_value *elements = hilo_eval_new_tuple(e, i, n, out);
+  if (!elements) return HILO_LIMIT_ERROR;
+  for (uint32_t k = 0; k < n; k++) elements[k] = hilo_value_share(&args[k]);
   return HILO_OK;
 }
 
 hilo_status hilo_eval_op_get_tuple_element(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                            hilo_value *out) {
-  *out = args[0].elements[hilo_inst_index(e->m, i)];
-  return HILO_OK;
-}
-
-/* The same elements in the same order. */
-static hilo_status pass_on(const hilo_value *args, hilo_value *out) {
-  out->data = args[0].data;
+  *out = hilo_value_share(&args[0].elements[hilo_inst_index(e->m, i)]);
   return HILO_OK;
 }
 
 hilo_status hilo_eval_op_copy(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                               hilo_value *out) {
   (void)e, (void)i;
-  return pass_on(args, out);
+  return hilo_eval_pass_on(&args[0], out);
 }
 
 hilo_status hilo_eval_op_reshape(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                  hilo_value *out) {
   if (hilo_type_row_of(&e->m->types, out->type)->flags & HILO_TYPE_DYNAMIC)
-    return hilo_eval_refuse(e, i, TOO_LARGE);
-  return pass_on(args, out);
+    return hilo_eval_refuse(e, i, "its result has dynamic dimensions");
+  return hilo_eval_pass_on(&args[0], out);
 }
 
 /* ---- iota ---- */
@@ -103,8 +90,8 @@ hilo_status hilo_eval_op_iota(const hilo_eval *e, hilo_inst i, const hilo_value 
   (void)args;
   const hilo_etype etype = hilo_value_etype(e, out);
   if (hilo_etype_is_complex(etype)) return hilo_eval_refuse(e, i, "its element type is not there");
-  char *data = hilo_eval_new_array(e, out->type);
-  if (!data) return hilo_eval_refuse(e, i, TOO_LARGE);
+  char *data = hilo_eval_new_array(e, i, out);
+  if (!data) return HILO_LIMIT_ERROR;
   const hilo_dims dims = hilo_type_dims(&e->m->types, out->type);
   const uint32_t along = hilo_inst_index(e->m, i);
   uint64_t inner = 1;
@@ -164,8 +151,8 @@ static void copy_strided(hilo_dims dims, uint32_t size, const char *in, const so
 
 static hilo_status copy_from(const hilo_eval *e, hilo_inst i, const hilo_value *in, const source *s,
                              hilo_value *out) {
-  char *data = hilo_eval_new_array(e, out->type);
-  if (!data) return hilo_eval_refuse(e, i, TOO_LARGE);
+  char *data = hilo_eval_new_array(e, i, out);
+  if (!data) return HILO_LIMIT_ERROR;
   if (hilo_value_n_elements(e, out))
     copy_strided(hilo_type_dims(&e->m->types, out->type),
                  hilo_etype_bytes(hilo_value_etype(e, out)), in->data, s, data);
@@ -252,11 +239,10 @@ hilo_status hilo_eval_op_select(const hilo_eval *e, hilo_inst i, const hilo_valu
                                 hilo_value *out) {
   const uint64_t n = hilo_value_n_elements(e, out);
   if (hilo_type_dims(&e->m->types, args[0].type).n == 0) {
-    out->data = args[0].data[0] ? args[1].data : args[2].data;
-    return HILO_OK;
+    return hilo_eval_pass_on(&args[args[0].data[0] ? 1 : 2], out);
   }
-  char *data = hilo_eval_new_array(e, out->type);
-  if (!data) return hilo_eval_refuse(e, i, TOO_LARGE);
+  char *data = hilo_eval_new_array(e, i, out);
+  if (!data) return HILO_LIMIT_ERROR;
   select_elements(args[0].data, args[1].data, args[2].data, n,
                   hilo_etype_bytes(hilo_value_etype(e, out)), data);
   out->data = data;

@@ -11,7 +11,7 @@ static hilo_eval_fn *const functions[HILO_OP_COUNT] = {
 #undef HILO_OP
 };
 
-bool hilo_eval_has(hilo_op op) { return functions[op] && functions[op] != hilo_eval_op_later; }
+bool hilo_eval_has(hilo_op op) { return functions[op] != NULL; }
 
 hilo_status hilo_eval_refuse(const hilo_eval *e, hilo_inst i, const char *what) {
   if (e->diags)
@@ -20,21 +20,63 @@ hilo_status hilo_eval_refuse(const hilo_eval *e, hilo_inst i, const char *what) 
   return HILO_LIMIT_ERROR;
 }
 
-hilo_status hilo_eval_op_later(const hilo_eval *e, hilo_inst i, const hilo_value *args,
-                               hilo_value *out) {
-  (void)args, (void)out;
-  return hilo_eval_refuse(e, i, "the evaluator does not have this operation");
-}
-
-char *hilo_eval_new_array(const hilo_eval *e, hilo_type type) {
+static uint64_t array_bytes(const hilo_eval *e, hilo_type type) {
   const hilo_type_row *row = hilo_type_row_of(&e->m->types, type);
   uint64_t bytes;
   if (!hilo_etype_is_array((hilo_etype)row->etype) || row->flags & HILO_TYPE_DYNAMIC ||
       row->n_elements == UINT64_MAX ||
-      !hilo_mul_u64(row->n_elements, hilo_etype_bytes((hilo_etype)row->etype), &bytes) ||
-      bytes > SIZE_MAX / 2 || (e->max_bytes && bytes > e->max_bytes))
+      !hilo_mul_u64(row->n_elements, hilo_etype_bytes((hilo_etype)row->etype), &bytes))
+    return UINT64_MAX;
+  return bytes;
+}
+
+static char *new_bytes(const hilo_eval *e, hilo_inst i, uint64_t bytes, hilo_value *out) {
+  out->owner = bytes == UINT64_MAX ? NULL : hilo_buffer_new(e->heap, bytes);
+  if (!out->owner) {
+    (void)hilo_eval_refuse(e, i, "its value is too large for the memory limit, or has no size");
     return NULL;
-  return hilo_arena_alloc(e->arena, bytes ? bytes : 1, 16);
+  }
+  return hilo_buffer_bytes(out->owner);
+}
+
+char *hilo_eval_new_array(const hilo_eval *e, hilo_inst i, hilo_value *out) {
+  char *data = new_bytes(e, i, array_bytes(e, out->type), out);
+  out->data = data;
+  return data;
+}
+
+char *hilo_eval_new_from(const hilo_eval *e, hilo_inst i, const hilo_value *args, uint32_t k,
+                         hilo_value *out) {
+  const uint64_t bytes = array_bytes(e, out->type);
+  hilo_buffer *owner = args[k].owner;
+  if (owner && owner->holders == 1 && owner->bytes == bytes && k < 64 && e->dying >> k & 1) {
+    (void)hilo_eval_pass_on(&args[k], out);
+    return hilo_buffer_bytes(owner);
+  }
+  char *data = hilo_eval_new_array(e, i, out);
+  if (data && bytes) memcpy(data, args[k].data, bytes);
+  return data;
+}
+
+hilo_value *hilo_eval_new_tuple(const hilo_eval *e, hilo_inst i, uint32_t n, hilo_value *out) {
+  hilo_value *elements =
+      (hilo_value *)(void *)new_bytes(e, i, (uint64_t)n * sizeof(hilo_value), out);
+  if (!elements) return NULL;
+  memset(elements, 0, n * sizeof(hilo_value));
+  out->owner->is_tuple = true;
+  out->elements = elements;
+  return elements;
+}
+
+/* As deep as types are nested: at most HILO_MAX_TYPE_DEPTH. */
+void hilo_value_release(const hilo_eval *e, hilo_value *v) {
+  hilo_buffer *owner = v->owner;
+  v->owner = NULL;
+  if (!owner || --owner->holders) return;
+  if (owner->is_tuple)
+    for (uint64_t k = 0; k < owner->bytes / sizeof(hilo_value); k++)
+      hilo_value_release(e, (hilo_value *)(void *)hilo_buffer_bytes(owner) + k);
+  hilo_buffer_free(e->heap, owner);
 }
 
 hilo_status hilo_eval_inst(const hilo_eval *e, hilo_inst i, const hilo_value *operands,

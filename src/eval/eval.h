@@ -1,44 +1,60 @@
 /* The reference evaluator: what an instruction gives for given operand values.
  *
  * A value is a type and its elements: arrays dense and row-major whatever the layout, in the memory
- * format of literals (etypes.def), tuples as a list of values. Values are never changed once made,
- * so results may share bytes with operands and literals. The semantics are StableHLO's and, where
- * HLO says more, XLA's. Floats are computed in double and rounded once, which for f32 and narrower
- * formats gives the correctly rounded result of + - * / sqrt and less than one ulp elsewhere.
+ * format of literals (etypes.def), tuples as a list of values. The semantics are StableHLO's and,
+ * where HLO says more, XLA's. Floats are computed in double and rounded once, which for f32 and
+ * narrower formats gives the correctly rounded result of + - * / sqrt and less than one ulp
+ * elsewhere.
  *
- * One function per operation; ops.def names it. hilo_eval_has says whether there is one: loops,
- * calls, reductions, contractions, complex numbers and dynamic dimensions are not there. */
+ * One function per operation; ops.def names it. Single instructions are evaluated here; machine.h
+ * runs whole computations, with ranks and control flow. */
 #ifndef HILO_EVAL_EVAL_H
 #define HILO_EVAL_EVAL_H
 
+#include "eval/heap.h"
 #include "ir/module.h"
 
+/* The type of a value has static dimensions: those of the value at run time, where the
+ * instruction's type is dynamic. */
 typedef struct hilo_value {
   hilo_type type;
   union {
     const char *data;                  /* arrays */
     const struct hilo_value *elements; /* tuples */
   };
+  hilo_buffer *owner; /* of data or elements; NULL: bytes that outlive the evaluation (a literal's,
+                         the caller's) */
 } hilo_value;
+
+typedef struct hilo_machine hilo_machine;
 
 typedef struct {
   const hilo_module *m;
-  hilo_arena *arena;  /* where results live */
-  hilo_diags *diags;  /* NULL: refusals are silent */
-  uint64_t max_bytes; /* of one result; 0: no limit */
+  hilo_store *types;     /* m->types, for types of run-time shapes; NULL: these are refused */
+  hilo_heap *heap;       /* where results live */
+  hilo_arena *scratch;   /* of one instruction: reset behind it by whoever drives */
+  hilo_diags *diags;     /* NULL: refusals are silent */
+  uint64_t dying;        /* bit k: nobody reads operand k after this instruction */
+  hilo_machine *machine; /* that runs called computations; NULL: they cannot be run */
+  uint32_t rank;         /* in the machine */
 } hilo_eval;
 
 /* Is there an evaluator for this operation at all? */
 bool hilo_eval_has(hilo_op op);
 
-/* The value of `i` for operand values that have the types of its operands, into *out.
- * HILO_LIMIT_ERROR, with a diagnostic, if the operation, one of its element types or its size is
- * beyond what is there. Only bad operand values can make it fail otherwise, never the elements. */
+/* The value of `i` for operand values that have the types of its operands, into *out, which the
+ * caller releases (or drops the heap). HILO_LIMIT_ERROR, with a diagnostic, if the operation, one
+ * of its element types or its size is beyond what is there. */
 HILO_NODISCARD hilo_status hilo_eval_inst(const hilo_eval *e, hilo_inst i,
                                           const hilo_value *operands, hilo_value *out);
 
-/* A literal as a value; splats are spread out. False if it was elided or is too large. */
-bool hilo_eval_literal(const hilo_eval *e, hilo_literal literal, hilo_value *out);
+/* One more holder of the same bytes. */
+static inline hilo_value hilo_value_share(const hilo_value *v) {
+  hilo_buffer_retain(v->owner);
+  return *v;
+}
+/* Give up a value, with all it holds. */
+void hilo_value_release(const hilo_eval *e, hilo_value *v);
 
 /* `convert` of `total` elements of real types, as they lie in literals. */
 void hilo_eval_convert_elements(hilo_etype from, hilo_etype to, const char *in, uint64_t total,

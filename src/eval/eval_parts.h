@@ -15,9 +15,23 @@ typedef hilo_status hilo_eval_fn(const hilo_eval *e, hilo_inst i, const hilo_val
 
 /* "`add` of complex numbers cannot be evaluated"; silent without diags. */
 hilo_status hilo_eval_refuse(const hilo_eval *e, hilo_inst i, const char *what);
-/* Room for the elements of an array type; NULL if it has dynamic dimensions, no size or one beyond
- * the limit. */
-char *hilo_eval_new_array(const hilo_eval *e, hilo_type type);
+/* Room for the elements of out->type, which becomes the value of *out; NULL, with a diagnostic, if
+ * it has dynamic dimensions, no size or one beyond the limit. */
+char *hilo_eval_new_array(const hilo_eval *e, hilo_inst i, hilo_value *out);
+/* The same, in the bytes of operand k where these are of equal size and nobody else reads them;
+ * else in new bytes that hold a copy of them. For operations that change a part of an operand. */
+char *hilo_eval_new_from(const hilo_eval *e, hilo_inst i, const hilo_value *args, uint32_t k,
+                         hilo_value *out);
+/* Room for n values, which become the elements of the tuple *out; the caller fills them in with
+ * values that it holds (hilo_value_share for those of others). */
+hilo_value *hilo_eval_new_tuple(const hilo_eval *e, hilo_inst i, uint32_t n, hilo_value *out);
+/* *out becomes the elements of `in` under its own type: a reshape, a copy. */
+static inline hilo_status hilo_eval_pass_on(const hilo_value *in, hilo_value *out) {
+  const hilo_type type = out->type;
+  *out = hilo_value_share(in);
+  out->type = type;
+  return HILO_OK;
+}
 
 static inline hilo_etype hilo_value_etype(const hilo_eval *e, const hilo_value *v) {
   return hilo_type_etype(&e->m->types, v->type);

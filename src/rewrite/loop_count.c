@@ -16,6 +16,7 @@ typedef struct {
   bool in_loop; /* reads of slots are leaves */
   hilo_vec(hilo_inst) insts;
   hilo_map place; /* instruction → its place in `insts`, plus 1 */
+  uint64_t *bits; /* of the values, which are scalars */
   hilo_value *values;
 } slice;
 
@@ -88,6 +89,7 @@ static bool slice_make(slice *s, const hilo_module *m, hilo_inst root, bool in_l
   *s = (slice){.m = m, .arena = arena, .in_loop = in_loop, .place = hilo_map_make(arena)};
   if (!root.ix || !collect(s, root)) return false;
   s->values = HILO_NEW_ARRAY(arena, hilo_value, s->insts.n);
+  s->bits = HILO_NEW_ARRAY(arena, uint64_t, s->insts.n);
   return true;
 }
 
@@ -110,10 +112,17 @@ static const hilo_value *slot_value(const slots *bound, uint32_t slot) {
   return NULL;
 }
 
-/* Run the slice: the value of its root, good until the arena is rewound; NULL if a slot that it
- * reads has no value. */
+/* The value of one instruction, from the heap to the slice. */
+static void keep(slice *s, uint32_t at, const hilo_value *value) {
+  memcpy(&s->bits[at], value->data, hilo_etype_bytes(hilo_type_etype(&s->m->types, value->type)));
+  s->values[at] = (hilo_value){.type = value->type, .data = (const char *)&s->bits[at]};
+}
+
+/* Run the slice: the value of its root, good until the next run; NULL if a slot that it reads has
+ * no value. */
 static const hilo_value *run(slice *s, const slots *bound) {
-  const hilo_eval e = {.m = s->m, .arena = s->arena};
+  hilo_heap heap = {0};
+  const hilo_eval e = {.m = s->m, .heap = &heap, .scratch = s->arena};
   for (uint32_t at = 0; at < s->insts.n; at++) {
     const hilo_inst i = s->insts.v[at];
     uint32_t slot;
@@ -130,7 +139,11 @@ static const hilo_value *run(slice *s, const slots *bound) {
       const hilo_inst operand = source_of(s->m, hilo_inst_operand(s->m, i, k));
       operands[k] = s->values[hilo_map_get(&s->place, hilo_ix(s->m, operand), 0) - 1];
     }
-    if (hilo_eval_inst(&e, i, operands, &s->values[at]) != HILO_OK) return NULL;
+    hilo_value value;
+    const hilo_status status = hilo_eval_inst(&e, i, operands, &value);
+    if (status == HILO_OK) keep(s, at, &value);
+    hilo_heap_clear(&heap);
+    if (status != HILO_OK) return NULL;
   }
   return &s->values[s->insts.n - 1];
 }
@@ -217,7 +230,6 @@ static void simulate(simulation *sim, uint64_t max, hilo_trip_count *count) {
   uint64_t state = 0;
   count->has_start = hilo_value_int(sim->m, &counter->value, &count->start);
   for (uint64_t trips = 0; trips <= max; trips++) {
-    const hilo_arena_mark mark = hilo_arena_get_mark(sim->arena);
     int64_t runs = 0;
     const hilo_value *condition = run(&sim->condition, &sim->bound);
     if (!condition || !hilo_value_int(sim->m, condition, &runs)) break;
@@ -228,10 +240,8 @@ static void simulate(simulation *sim, uint64_t max, hilo_trip_count *count) {
     }
     const hilo_value *next = run(&sim->update, &sim->bound);
     if (!next) break;
-    /* Values are never changed once made; the state is the one place that is ours. */
     memcpy(&state, next->data, hilo_etype_bytes(hilo_type_etype(&sim->m->types, next->type)));
     counter->value.data = (const char *)&state;
-    hilo_arena_rewind(sim->arena, mark);
   }
   count->reason = "it does not end within the trips that are simulated";
 }

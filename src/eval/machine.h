@@ -1,0 +1,45 @@
+/* Runs whole programs: computations with control flow, on one rank or many in lockstep.
+ *
+ * Each rank has a stack of frames of its own (no recursion: depth is the input's) and runs until it
+ * has to wait for others: at a collective, a receive, an empty queue. When all that take part in a
+ * collective have come to it, it is computed for all of them and they go on. When nobody can go on,
+ * that is a deadlock, and the error names who waits for what. Values are released after their last
+ * use. */
+#ifndef HILO_EVAL_MACHINE_H
+#define HILO_EVAL_MACHINE_H
+
+#include "eval/eval.h"
+
+/* What one rank runs. Ranks are replica-major: rank = replica * n_partitions + partition. */
+typedef struct {
+  hilo_comp program;
+  const hilo_value *args; /* one a parameter; the caller's */
+  hilo_value result;      /* out: lives in the heap */
+} hilo_rank;
+
+typedef struct {
+  const hilo_module *m;
+  hilo_store *types; /* m->types, see hilo_eval */
+  hilo_heap *heap;   /* its `max` bounds the bytes alive */
+  hilo_arena *arena; /* frames and tables of the run */
+  hilo_diags *diags;
+  uint32_t n_replicas, n_partitions;
+  uint64_t max_steps;      /* instructions run, all ranks together; 0: no limit */
+  const hilo_comp *infeed; /* computations without parameters whose results are fed, in order */
+  uint32_t n_infeed;
+  /* Called after each instruction; NULL: not. */
+  void (*observe)(void *user, uint32_t rank, hilo_inst i, const hilo_value *value);
+  void *user;
+} hilo_machine_options;
+
+typedef struct {
+  uint64_t steps;
+} hilo_machine_stats;
+
+/* Run ranks[0 … n_replicas * n_partitions) to their ends. HILO_LIMIT_ERROR: something cannot be
+ * evaluated, or a bound was hit; HILO_INPUT_ERROR: the program is at fault (a deadlock, a mismatch
+ * of participants). Both with a diagnostic that names the instruction. */
+HILO_NODISCARD hilo_status hilo_machine_run(const hilo_machine_options *options, hilo_rank *ranks,
+                                            hilo_machine_stats *stats);
+
+#endif

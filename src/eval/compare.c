@@ -1,17 +1,23 @@
-/* Comparisons: three kinds of lanes by six directions. */
+/* Comparisons: six directions by the kinds of lanes; complex numbers have no order. */
 #include "eval/kernels.h"
 #include "ir/etype_format.h"
 
-#define DIRECTIONS(M) M(EQ, ==) M(NE, !=) M(GE, >=) M(GT, >) M(LE, <=) M(LT, <)
-#define KERNELS(direction, op)                                                                     \
+#define DIRECTIONS(M)                                                                              \
+  M(EQ, ==, hilo_complex_EQ)                                                                       \
+  M(NE, !=, hilo_complex_NE)                                                                       \
+  M(GE, >=, NULL)                                                                                  \
+  M(GT, >, NULL)                                                                                   \
+  M(LE, <=, NULL)                                                                                  \
+  M(LT, <, NULL)
+#define KERNELS(direction, op, of_complex)                                                         \
   HILO_KERNEL2(direction##_s, s, u, a op b)                                                        \
   HILO_KERNEL2(direction##_u, u, u, a op b)                                                        \
   HILO_KERNEL2(direction##_f, f, u, a op b)
 DIRECTIONS(KERNELS)
 
 static const hilo_kernels by_direction[] = {
-#define ROW(direction, op)                                                                         \
-  [HILO_##direction] = {direction##_s, direction##_u, direction##_u, direction##_f},
+#define ROW(direction, op, of_complex)                                                             \
+  [HILO_##direction] = {direction##_s, direction##_u, direction##_u, direction##_f, of_complex},
     DIRECTIONS(ROW)};
 
 /* -NaN < -inf < … < -0 < 0 < … < inf < NaN: bits of floats as sign and magnitude, put in the order

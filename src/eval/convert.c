@@ -1,10 +1,12 @@
 /* convert, bitcast-convert, reduce-precision.
  *
  * Integers wrap, floats are rounded once, floats to integers are cut towards zero and saturate, NaN
- * becomes 0; anything but zero becomes true. */
+ * becomes 0; anything but zero becomes true. Complex numbers lose their imaginary part on the way
+ * to anything else, and get one of 0. */
 #include "eval/kernels.h"
 #include "ir/etype_format.h"
 
+#include <complex.h>
 #include <math.h>
 
 /* A double that rounds to any narrower float as x itself does: beyond 53 bits the lowest bit says
@@ -28,6 +30,16 @@ static int64_t saturate_signed(double x, unsigned bits) {
 static uint64_t saturate_unsigned(double x, unsigned bits) {
   if (!(x > 0)) return 0; /* NaN, too */
   return x >= ldexp(1, (int)bits) ? hilo_bits_mask(bits) : (uint64_t)x;
+}
+
+static hilo_etype part_of(hilo_etype t) {
+  return t == HILO_C64 ? HILO_F32 : t == HILO_C128 ? HILO_F64 : t;
+}
+static void drop_imaginary(uint32_t n, hilo_lanes *x) {
+  for (uint32_t k = 0; k < n; k++) x->f[k] = creal(x->c[k]);
+}
+static void add_imaginary(uint32_t n, hilo_lanes *x) {
+  for (uint32_t k = n; k-- > 0;) x->c[k] = x->f[k]; /* from the end: they take more room */
 }
 
 /* From integers to f64 once, to narrower floats through rounding to odd. */
@@ -56,10 +68,19 @@ static void floats_to_ints(hilo_etype to, uint32_t n, hilo_lanes *x) {
   }
 }
 
+/* Real lanes. */
+static void convert_lanes(hilo_etype from, hilo_etype to, uint32_t n, hilo_lanes *x) {
+  if (hilo_etype_is_float(from) == hilo_etype_is_float(to)) return;
+  if (hilo_etype_is_float(to))
+    ints_to_floats(from, to, n, x);
+  else
+    floats_to_ints(to, n, x);
+}
+
 void hilo_eval_convert_elements(hilo_etype from, hilo_etype to, const char *in, uint64_t total,
                                 char *data) {
-  const bool from_float = hilo_etype_is_float(from), to_float = hilo_etype_is_float(to);
-  if (from_float && to_float) {
+  const bool from_complex = hilo_etype_is_complex(from), to_complex = hilo_etype_is_complex(to);
+  if (hilo_etype_is_float(from) && hilo_etype_is_float(to)) {
     hilo_float_array_convert(hilo_etype_float_format(from), in, total, hilo_etype_float_format(to),
                              data);
     return;
@@ -68,19 +89,16 @@ void hilo_eval_convert_elements(hilo_etype from, hilo_etype to, const char *in, 
   for (uint64_t at = 0; at < total; at += HILO_LANES) {
     const uint32_t n = total - at < HILO_LANES ? (uint32_t)(total - at) : HILO_LANES;
     hilo_lanes_load(from, in, at, n, &x);
-    if (to_float) ints_to_floats(from, to, n, &x);
-    if (from_float) floats_to_ints(to, n, &x);
+    if (from_complex && !to_complex) drop_imaginary(n, &x);
+    if (!from_complex || !to_complex) convert_lanes(part_of(from), part_of(to), n, &x);
+    if (to_complex && !from_complex) add_imaginary(n, &x);
     hilo_lanes_store(to, data, at, n, &x);
   }
 }
 
-static bool is_real(hilo_etype t) { return hilo_etype_is_array(t) && !hilo_etype_is_complex(t); }
-
 hilo_status hilo_eval_op_convert(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                  hilo_value *out) {
   const hilo_etype from = hilo_value_etype(e, &args[0]), to = hilo_value_etype(e, out);
-  if (!is_real(from) || !is_real(to))
-    return hilo_eval_refuse(e, i, "its element type is not there");
   char *data = hilo_eval_new_array(e, i, out);
   if (!data) return HILO_LIMIT_ERROR;
   hilo_eval_convert_elements(from, to, args[0].data, hilo_value_n_elements(e, out), data);
@@ -99,20 +117,44 @@ static void recode(hilo_etype to, const char *in, uint64_t total, char *data) {
   }
 }
 
+/* Between a type below 8 bits and one of `ratio` times its width: the low part first. */
+static void unpack(hilo_etype from, hilo_etype to, const char *in, uint64_t total, char *data) {
+  const uint32_t bytes = hilo_etype_bytes(from);
+  const unsigned bits = hilo_etype_table[to].bits, ratio = hilo_etype_table[from].bits / bits;
+  for (uint64_t k = 0; k < total; k++) {
+    uint64_t wide = 0;
+    memcpy(&wide, in + k / ratio * bytes, bytes);
+    data[k] = (char)(wide >> (k % ratio * bits));
+  }
+  recode(to, data, total, data);
+}
+static void pack(hilo_etype from, hilo_etype to, const char *in, uint64_t total, char *data) {
+  const uint32_t bytes = hilo_etype_bytes(to);
+  const unsigned bits = hilo_etype_table[from].bits, ratio = hilo_etype_table[to].bits / bits;
+  for (uint64_t k = 0; k < total; k++) {
+    uint64_t wide = 0;
+    for (unsigned part = 0; part < ratio; part++)
+      wide |= ((uint64_t)(uint8_t)*in++ & hilo_bits_mask(bits)) << (part * bits);
+    memcpy(data + k * bytes, &wide, bytes);
+  }
+  if (hilo_etype_table[to].bits < 8) recode(to, data, total, data);
+}
+
 /* Elements of 8 bits and more lie as they are defined to be cut: the lowest part first. */
 hilo_status hilo_eval_op_bitcast_convert(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                          hilo_value *out) {
   const hilo_etype from = hilo_value_etype(e, &args[0]), to = hilo_value_etype(e, out);
   const unsigned from_bits = hilo_etype_table[from].bits, to_bits = hilo_etype_table[to].bits;
-  if (from_bits >= 8 && to_bits >= 8) {
-    out->data = args[0].data;
-    return HILO_OK;
-  }
-  if (from_bits != to_bits)
-    return hilo_eval_refuse(e, i, "packing of types below 8 bits is not there");
+  if (from_bits >= 8 && to_bits >= 8) return hilo_eval_pass_on(&args[0], out);
   char *data = hilo_eval_new_array(e, i, out);
   if (!data) return HILO_LIMIT_ERROR;
-  recode(to, args[0].data, hilo_value_n_elements(e, out), data);
+  const uint64_t total = hilo_value_n_elements(e, out);
+  if (from_bits == to_bits)
+    recode(to, args[0].data, total, data);
+  else if (from_bits > to_bits)
+    unpack(from, to, args[0].data, total, data);
+  else
+    pack(from, to, args[0].data, total, data);
   out->data = data;
   return HILO_OK;
 }

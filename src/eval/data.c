@@ -70,13 +70,15 @@ hilo_status hilo_eval_op_reshape(const hilo_eval *e, hilo_inst i, const hilo_val
 /* ---- iota ---- */
 
 static void fill_iota(hilo_etype etype, uint64_t total, uint64_t size, uint64_t inner, char *data) {
-  const bool is_float = hilo_etype_is_float(etype);
+  const hilo_etype_class class = hilo_etype_class_of(etype);
   hilo_lanes x;
   for (uint64_t at = 0; at < total; at += HILO_LANES) {
     const uint32_t n = total - at < HILO_LANES ? (uint32_t)(total - at) : HILO_LANES;
     for (uint32_t k = 0; k < n; k++) {
       const uint64_t index = (at + k) / inner % size;
-      if (is_float)
+      if (class == HILO_CLASS_COMPLEX)
+        x.c[k] = (double)index;
+      else if (class == HILO_CLASS_FLOAT)
         x.f[k] = (double)index;
       else
         x.u[k] = index;
@@ -89,7 +91,6 @@ hilo_status hilo_eval_op_iota(const hilo_eval *e, hilo_inst i, const hilo_value 
                               hilo_value *out) {
   (void)args;
   const hilo_etype etype = hilo_value_etype(e, out);
-  if (hilo_etype_is_complex(etype)) return hilo_eval_refuse(e, i, "its element type is not there");
   char *data = hilo_eval_new_array(e, i, out);
   if (!data) return HILO_LIMIT_ERROR;
   const hilo_dims dims = hilo_type_dims(&e->m->types, out->type);

@@ -56,7 +56,7 @@ static inline hilo_value hilo_value_share(const hilo_value *v) {
 /* Give up a value, with all it holds. */
 void hilo_value_release(const hilo_eval *e, hilo_value *v);
 
-/* `convert` of `total` elements of real types, as they lie in literals. */
+/* `convert` of `total` elements, as they lie in literals. */
 void hilo_eval_convert_elements(hilo_etype from, hilo_etype to, const char *in, uint64_t total,
                                 char *data);
 

@@ -35,6 +35,19 @@ static void load_unsigned(const char *data, uint32_t bytes, unsigned bits, uint3
   for (uint32_t k = 0; k < n; k++) to[k] &= (1ull << bits) - 1;
 }
 
+static void load_complex(hilo_etype etype, const char *from, uint32_t n, _Complex double *to) {
+  if (etype == HILO_C128) {
+    memcpy(to, from, n * sizeof(*to));
+    return;
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    float parts[2];
+    memcpy(parts, from + k * sizeof(parts), sizeof(parts));
+    const double wide[2] = {(double)parts[0], (double)parts[1]};
+    memcpy(&to[k], wide, sizeof(wide));
+  }
+}
+
 void hilo_lanes_load(hilo_etype etype, const char *data, uint64_t at, uint32_t n, hilo_lanes *out) {
   const uint32_t bytes = hilo_etype_bytes(etype);
   const unsigned bits = hilo_etype_table[etype].bits;
@@ -45,13 +58,17 @@ void hilo_lanes_load(hilo_etype etype, const char *data, uint64_t at, uint32_t n
   case HILO_CLASS_PRED:
     for (uint32_t k = 0; k < n; k++) out->u[k] = from[k] != 0;
     break;
+  case HILO_CLASS_COMPLEX: load_complex(etype, from, n, out->c); break;
   default: hilo_float_array_to_double(hilo_etype_float_format(etype), from, n, out->f); break;
   }
 }
 
 void hilo_lanes_fill(hilo_etype etype, const char *element, uint32_t n, hilo_lanes *out) {
   hilo_lanes_load(etype, element, 0, 1, out);
-  for (uint32_t k = 1; k < n; k++) out->u[k] = out->u[0];
+  if (hilo_etype_is_complex(etype))
+    for (uint32_t k = 1; k < n; k++) out->c[k] = out->c[0];
+  else
+    for (uint32_t k = 1; k < n; k++) out->u[k] = out->u[0];
 }
 
 #define STORE(type)                                                                                \
@@ -76,6 +93,19 @@ static void store_sub_byte(char *data, unsigned bits, bool is_signed, uint32_t n
   for (uint32_t k = 0; k < n; k++) data[k] = (char)(((from[k] & mask) ^ sign) - sign);
 }
 
+static void store_complex(hilo_etype etype, char *to, uint32_t n, const _Complex double *from) {
+  if (etype == HILO_C128) {
+    memcpy(to, from, n * sizeof(*from));
+    return;
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    double wide[2];
+    memcpy(wide, &from[k], sizeof(wide));
+    const float parts[2] = {(float)wide[0], (float)wide[1]};
+    memcpy(to + k * sizeof(parts), parts, sizeof(parts));
+  }
+}
+
 void hilo_lanes_store(hilo_etype etype, char *data, uint64_t at, uint32_t n,
                       const hilo_lanes *lanes) {
   const uint32_t bytes = hilo_etype_bytes(etype);
@@ -93,6 +123,7 @@ void hilo_lanes_store(hilo_etype etype, char *data, uint64_t at, uint32_t n,
   case HILO_CLASS_PRED:
     for (uint32_t k = 0; k < n; k++) to[k] = lanes->u[k] != 0;
     break;
+  case HILO_CLASS_COMPLEX: store_complex(etype, to, n, lanes->c); break;
   default: hilo_float_array_from_double(hilo_etype_float_format(etype), lanes->f, n, to); break;
   }
 }

@@ -1,10 +1,10 @@
 /* Elements on their way through an operation. Internal to eval.
  *
  * An operation is a loop over blocks of up to HILO_LANES elements: operands are loaded into lanes
- * of one of three kinds (signed and unsigned 64-bit integers, doubles), a kernel computes on them,
- * the result is stored. So element types are told apart once a block and not once an element,
- * kernels are written for three types and not for thirty, and the loop over an array stands in one
- * place. */
+ * of one of four kinds (signed and unsigned 64-bit integers, doubles, complex numbers of doubles),
+ * a kernel computes on them, the result is stored. So element types are told apart once a block and
+ * not once an element, kernels are written for four types and not for thirty, and the loop over an
+ * array stands in one place. */
 #ifndef HILO_EVAL_LANES_H
 #define HILO_EVAL_LANES_H
 
@@ -16,6 +16,7 @@ typedef union {
   int64_t s[HILO_LANES];  /* signed integers, sign-extended */
   uint64_t u[HILO_LANES]; /* unsigned integers, zero-extended; pred as 0 and 1 */
   double f[HILO_LANES];   /* floats of every format */
+  _Complex double c[HILO_LANES];
 } hilo_lanes;
 
 /* Elements from `at` on of an array of element type `etype`. */
@@ -31,7 +32,7 @@ typedef void (*hilo_kernel)(hilo_lanes *const x[3], uint32_t n, unsigned bits);
 
 /* What an operation does to each kind of element; NULL: nothing that is defined. */
 typedef struct {
-  hilo_kernel s, u, pred, f;
+  hilo_kernel s, u, pred, f, c;
 } hilo_kernels;
 
 static inline hilo_kernel hilo_kernel_of(const hilo_kernels *k, hilo_etype etype) {
@@ -40,6 +41,7 @@ static inline hilo_kernel hilo_kernel_of(const hilo_kernels *k, hilo_etype etype
   case HILO_CLASS_UNSIGNED: return k->u;
   case HILO_CLASS_PRED: return k->pred;
   case HILO_CLASS_FLOAT: return k->f;
+  case HILO_CLASS_COMPLEX: return k->c;
   default: return NULL;
   }
 }

@@ -91,9 +91,3 @@ LATER(rng_get_and_update_state)
 LATER(set_dimension_size)
 LATER(stochastic_convert)
 LATER(triangular_solve)
-
-/* ---- complex ---- */
-
-LATER(complex)
-LATER(imag)
-LATER(real)

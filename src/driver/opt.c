@@ -112,7 +112,10 @@ static hilo_status write_module(job *j, const hilo_module *m) {
     return hilo_diag_add(j->diags, HILO_DIAG_EMOD912, NULL,
                          "StableHLO and MHLO text cannot be written by this version; use "
                          "--emit=hlo or --emit=proto");
-  default: hilo_hlo_print(m, &options, &j->text); return HILO_OK;
+  default:
+    HILO_TRY(hilo_hlo_check_ops(m, j->diags));
+    hilo_hlo_print(m, &options, &j->text);
+    return HILO_OK;
   }
 }
 

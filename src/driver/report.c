@@ -51,7 +51,7 @@ void hilo_report_stats(const hilo_module *m, hilo_report form, hilo_arena *scrat
         (unsigned long long)bytes.strings, (unsigned long long)bytes.literals,
         (unsigned long long)n->constant_bytes, per_inst);
     for (uint32_t k = 0; k < n_ops; k++)
-      hilo_sb_printf(out, "%s\"%s\": %u", k ? ", " : "", hilo_op_get((hilo_op)order[k])->hlo,
+      hilo_sb_printf(out, "%s\"%s\": %u", k ? ", " : "", hilo_op_name((hilo_op)order[k]),
                      n->by_op[order[k]]);
     hilo_sb_cat(out, "}}\n");
     return;
@@ -68,7 +68,7 @@ void hilo_report_stats(const hilo_module *m, hilo_report form, hilo_arena *scrat
   hilo_sb_printf(out, "%10.1f bytes an instruction, without strings and literals\n", per_inst);
   hilo_sb_printf(out, "%10llu bytes of constants\n", (unsigned long long)n->constant_bytes);
   for (uint32_t k = 0; k < n_ops; k++)
-    hilo_sb_printf(out, "%10u %s\n", n->by_op[order[k]], hilo_op_get((hilo_op)order[k])->hlo);
+    hilo_sb_printf(out, "%10u %s\n", n->by_op[order[k]], hilo_op_name((hilo_op)order[k]));
 }
 
 /* ---- --time-passes ---- */

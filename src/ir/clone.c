@@ -101,6 +101,7 @@ static void copy_comp(copier *c, uint32_t ix, hilo_comp to_comp) {
   hilo_comp_row *to_row = &c->to->comp.v[hilo_comp_ix(c->to, to_comp)];
   to_row->flags |= row.flags & (HILO_COMP_FUSION | HILO_COMP_PRIVATE);
   to_row->execution_thread = row.execution_thread;
+  to_row->func = row.func;
   to_row->ordinal = row.ordinal;
   if (c->from->edge.n <= 1) return;
   for (uint32_t i = first; i; i = i == last ? 0 : c->from->inst.next[i])

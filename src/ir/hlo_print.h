@@ -17,6 +17,9 @@ typedef struct {
   uint8_t style; /* HILO_TEXT_*, HILO_TEXT_KNOWN among them; 0: the module's own */
 } hilo_print_options;
 
+/* Does HLO have all operations of the module? One error for each kind that it lacks, which names
+ * the pass that expands it: before the module is printed for somebody or written as a proto. */
+HILO_NODISCARD hilo_status hilo_hlo_check_ops(const hilo_module *m, hilo_diags *diags);
 /* Append the module. `options` NULL: everything, in the module's own form. */
 void hilo_hlo_print(const hilo_module *m, const hilo_print_options *options, hilo_sb *out);
 /* Append one instruction, without indentation or line end. */

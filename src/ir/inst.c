@@ -216,7 +216,7 @@ static hilo_inst add(hilo_module *m, hilo_comp c, uint32_t next, const hilo_inst
   const hilo_name name =
       d->name.base.ix
           ? d->name
-          : hilo_inst_fresh_name(m, hilo_module_string(m, hilo_str_of(hilo_op_get(d->op)->hlo)));
+          : hilo_inst_fresh_name(m, hilo_module_string(m, hilo_str_of(hilo_op_name(d->op))));
   hilo_inst_set_name(m, inst, name);
   return inst;
 }

@@ -78,6 +78,7 @@ typedef struct {
   uint32_t n_callers;                    /* references from `called` spans of live instructions */
   uint32_t flags;
   uint32_t execution_thread; /* string; 0: main */
+  uint32_t func;             /* `func` record: what an MLIR function says besides its body */
   uint32_t ordinal;          /* position in the input's file; text and proto keep that order */
 } hilo_comp_row;
 
@@ -109,6 +110,11 @@ enum {
   HILO_TEXT_OPERAND_TYPES = 1 << 3,
   HILO_TEXT_UNCOUNTED = 1 << 4, /* no comment with the index before every fifth operand */
 };
+
+/* `sdy.mesh @name = <["x"=2, "y"=4]>`; `text` is what stands behind the `=`. */
+typedef struct {
+  hilo_string name, text;
+} hilo_mesh;
 
 /* What the module says besides its computations. Lists live in the module's arena. */
 typedef struct {
@@ -154,7 +160,9 @@ typedef struct {
   /* main's attributes in the dialect pipeline */
   hilo_dims input_names, output_names; /* string handles */
   hilo_dims slow_ins, slow_outs;
-  hilo_string *weight_files; /* per parameter, where a file is bound to it */
+  hilo_vec(hilo_mesh) meshes;
+  hilo_string mlir_attributes; /* of an MLIR module, those without a field here: `a = 1 : i32, b` */
+  hilo_string *weight_files;   /* per parameter, where a file is bound to it */
   bool has_control_deps;
 } hilo_module_header;
 

@@ -52,7 +52,8 @@ typedef enum {
 } hilo_family;
 
 typedef struct {
-  const char *hlo, *mlir;
+  const char *hlo;                    /* "": HLO has no such operation */
+  const char *mlir;                   /* spellings, see ops.def */
   int16_t min_operands, max_operands; /* max -1: any number */
   uint16_t traits;
   uint8_t family; /* hilo_family */
@@ -66,7 +67,22 @@ static inline bool hilo_op_has(hilo_op op, unsigned trait) {
 }
 /* The operation of this HLO name, or HILO_OP_DEAD. */
 hilo_op hilo_op_from_hlo(hilo_str name);
+/* The operation of this name with its dialect (`stablehlo.add`, `mhlo.erf`, `chlo.erf`), or
+ * HILO_OP_DEAD. */
 hilo_op hilo_op_from_mlir(hilo_str name);
+/* One spelling of ops.def's `mlir` column after the other: false at the end. `*at` starts at 0.
+ * `dialect` is empty for a bare name, which is StableHLO's and MHLO's. */
+bool hilo_op_next_spelling(hilo_op op, uint32_t *at, hilo_str *dialect, hilo_str *name);
+/* Append the name with its dialect as a module of StableHLO (or of MHLO) writes it: of several
+ * spellings the last one that the dialect has. False, and nothing, if MLIR has no such operation.
+ */
+bool hilo_op_mlir_name(hilo_op op, bool mhlo, hilo_sb *out);
+/* The last MLIR spelling without its dialect: `exponential`, `dot_general`, `all_gather_done`. */
+const char *hilo_op_mnemonic(hilo_op op);
+/* What messages call it: the name in HLO, else the mnemonic. */
+static inline const char *hilo_op_name(hilo_op op) {
+  return hilo_op_table[op].hlo[0] ? hilo_op_table[op].hlo : hilo_op_mnemonic(op);
+}
 
 typedef enum {
 #define HILO_ETYPE(etype, number, hlo, mlir, bits, class) HILO_##etype,

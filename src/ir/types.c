@@ -25,6 +25,11 @@ static hilo_type put(hilo_store *types, hilo_type_row *row, size_t n_words) {
 
 hilo_type hilo_type_array_full(hilo_store *types, hilo_etype etype, hilo_dims dims,
                                const uint64_t *dynamic, hilo_record layout) {
+  return hilo_type_array_quant(types, etype, dims, dynamic, layout, HILO_RECORD_NONE);
+}
+
+hilo_type hilo_type_array_quant(hilo_store *types, hilo_etype etype, hilo_dims dims,
+                                const uint64_t *dynamic, hilo_record layout, hilo_record quant) {
   HILO_CHECK(dims.n <= HILO_MAX_RANK);
   uint64_t words[LOCAL_WORDS] = {0};
   hilo_type_row *row = (hilo_type_row *)(void *)words;
@@ -45,6 +50,10 @@ hilo_type hilo_type_array_full(hilo_store *types, hilo_etype etype, hilo_dims di
   if (bits) {
     row->flags = HILO_TYPE_DYNAMIC | HILO_TYPE_HAS_BITS;
     words[n_words++] = bits;
+  }
+  if (quant.ix) {
+    row->flags |= HILO_TYPE_QUANT;
+    words[n_words++] = quant.ix;
   }
   if (layout.ix) {
     row->bare = put(types, row, n_words).ix;
@@ -114,7 +123,7 @@ hilo_type hilo_type_with_etype(hilo_store *types, hilo_type type, hilo_etype ety
 
 hilo_type hilo_type_with_layout(hilo_store *types, hilo_type array, hilo_record layout) {
   const hilo_type_info info = hilo_type_get(types, array);
-  return hilo_type_array_full(types, info.etype, info.dims, info.dynamic, layout);
+  return hilo_type_array_quant(types, info.etype, info.dims, info.dynamic, layout, info.quant);
 }
 
 hilo_record hilo_layout_normalise(hilo_store *records, const hilo_layout_attrs *attrs,
@@ -136,6 +145,7 @@ hilo_type_info hilo_type_get(const hilo_store *types, hilo_type t) {
       .etype = (hilo_etype)r->etype,
       .is_dynamic = (r->flags & HILO_TYPE_DYNAMIC) != 0,
       .layout = {r->layout},
+      .quant = hilo_type_quant(types, t),
       .bytes = r->bytes,
       .n_elements = r->n_elements,
       .bare = hilo_type_bare(types, t),

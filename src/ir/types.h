@@ -22,6 +22,7 @@ typedef struct {
   const uint64_t *dynamic; /* a bit per dimension; NULL: all static */
   hilo_dims elements; /* tuples: type handles, see hilo_type_element; a buffer: its one element */
   hilo_record layout; /* arrays; HILO_RECORD_NONE: the default */
+  hilo_record quant;  /* arrays: a `quant` record; etype is then what is stored */
   uint64_t bytes; /* dense size, packed sub-byte types; tuples: sum; tokens 0; UINT64_MAX: does not
                      fit */
   uint64_t n_elements; /* arrays: product of dims; UINT64_MAX: does not fit */
@@ -41,6 +42,9 @@ hilo_type hilo_type_tuple(hilo_store *types, const hilo_type *elements, uint32_t
 hilo_type hilo_type_token(hilo_store *types);
 hilo_type hilo_type_opaque(hilo_store *types);
 hilo_type hilo_type_buffer(hilo_store *types, hilo_type element);
+/* An array of quantised elements, stored as `etype` (that of the `quant` record). */
+hilo_type hilo_type_array_quant(hilo_store *types, hilo_etype etype, hilo_dims dims,
+                                const uint64_t *dynamic, hilo_record layout, hilo_record quant);
 /* The array with another element type: dimensions and dynamic bits kept, layout kept. */
 hilo_type hilo_type_with_etype(hilo_store *types, hilo_type type, hilo_etype etype);
 hilo_type hilo_type_with_layout(hilo_store *types, hilo_type array, hilo_record layout);
@@ -58,9 +62,10 @@ typedef struct {
   uint32_t bare;   /* 0: this one */
   uint64_t bytes;
   uint64_t n_elements;
-  int64_t items[]; /* dims or element handles; then the dynamic bits, if any */
+  int64_t
+      items[]; /* dims or element handles; then the dynamic bits, if any; then `quant`, if any */
 } hilo_type_row;
-enum { HILO_TYPE_DYNAMIC = 1, HILO_TYPE_HAS_BITS = 2 };
+enum { HILO_TYPE_DYNAMIC = 1, HILO_TYPE_HAS_BITS = 2, HILO_TYPE_QUANT = 4 };
 
 static inline const hilo_type_row *hilo_type_row_of(const hilo_store *types, hilo_type t) {
   return hilo_store_data(types, t.ix);
@@ -72,6 +77,12 @@ static inline hilo_etype hilo_type_etype(const hilo_store *types, hilo_type t) {
 static inline hilo_dims hilo_type_dims(const hilo_store *types, hilo_type t) {
   const hilo_type_row *r = hilo_type_row_of(types, t);
   return (hilo_dims){r->items, r->n};
+}
+/* The `quant` record of an array; none: its elements are not quantised. */
+static inline hilo_record hilo_type_quant(const hilo_store *types, hilo_type t) {
+  const hilo_type_row *r = hilo_type_row_of(types, t);
+  if (!(r->flags & HILO_TYPE_QUANT)) return HILO_RECORD_NONE;
+  return (hilo_record){(uint32_t)r->items[r->n + (r->flags & HILO_TYPE_HAS_BITS ? 1 : 0)]};
 }
 static inline bool hilo_type_is_tuple(const hilo_store *types, hilo_type t) {
   return hilo_type_etype(types, t) == HILO_TUPLE;

@@ -94,7 +94,7 @@ void hilo_emit_collective(hilo_printer *p, hilo_inst i) {
   if (!reducer_of(p, i, &reducer) || !stream_of(p, i, &stream)) return;
   hilo_open(p, HILO_CTOR_TENSOR_OP, i);
   if (!reducer.overwrites) hilo_put_op(p, hilo_reducer_ref(reducer));
-  hilo_put_tag(p, hilo_op_get(hilo_inst_op(p->m, i))->mlir);
+  hilo_put_tag(p, hilo_op_mnemonic(hilo_inst_op(p->m, i)));
   hilo_put_key(p, "kind");
   hilo_sb_cat(p->out, kind_of(hilo_inst_op(p->m, i)));
   put_dims(p, i, &attrs);

@@ -61,15 +61,15 @@ bool hilo_type_is_fine(hilo_printer *p, hilo_inst i, bool allow_empty) {
   case HILO_TYPE_NO_DTYPE:
     HILO_REFUSE(p, DTYPE, i, "%s dtype is not supported: `%s` has the type `%.*s`",
                 mlir_name(hilo_type_etype(&p->m->types, leaf)),
-                hilo_op_get(hilo_inst_op(p->m, i))->hlo, HILO_FMT(text));
+                hilo_op_name(hilo_inst_op(p->m, i)), HILO_FMT(text));
     break;
   case HILO_TYPE_DYNAMIC_DIMS:
     HILO_REFUSE(p, DYNAMIC, i, "`%s` has the dynamic shape `%.*s`: expected fixed sizes",
-                hilo_op_get(hilo_inst_op(p->m, i))->hlo, HILO_FMT(text));
+                hilo_op_name(hilo_inst_op(p->m, i)), HILO_FMT(text));
     break;
   default:
     HILO_REFUSE(p, ZERO_SIZED, i, "`%s` has no element: its type is `%.*s`",
-                hilo_op_get(hilo_inst_op(p->m, i))->hlo, HILO_FMT(text));
+                hilo_op_name(hilo_inst_op(p->m, i)), HILO_FMT(text));
     break;
   }
   return false;
@@ -148,7 +148,7 @@ static void refuse_loop(hilo_printer *p, hilo_inst i) {
 
 void hilo_emit_refused(hilo_printer *p, hilo_inst i) {
   const hilo_op op = hilo_inst_op(p->m, i);
-  const char *const name = hilo_op_get(op)->hlo;
+  const char *const name = hilo_op_name(op);
   if (hilo_op_has(op, HILO_TRAIT_ASYNC_START | HILO_TRAIT_ASYNC_DONE) &&
       hilo_op_has(op, HILO_TRAIT_COLLECTIVE))
     HILO_REFUSE(p, COLLECTIVE_FORM, i, "`%s` is asynchronous: expected the synchronous form", name);

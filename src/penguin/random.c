@@ -39,7 +39,7 @@ void hilo_emit_batch_norm(hilo_printer *p, hilo_inst i) {
   uint32_t epsilon;
   memcpy(&epsilon, &attrs.epsilon, sizeof(epsilon));
   hilo_open(p, HILO_CTOR_TENSOR_OP, i);
-  hilo_put_tag(p, hilo_op_get(hilo_inst_op(p->m, i))->mlir);
+  hilo_put_tag(p, hilo_op_mnemonic(hilo_inst_op(p->m, i)));
   hilo_put_key(p, "epsilon");
   hilo_py_scalar(p->out, HILO_F32, epsilon);
   hilo_put_int(p, "feature_index", attrs.feature_index);
@@ -49,6 +49,6 @@ void hilo_emit_batch_norm(hilo_printer *p, hilo_inst i) {
 /* partition-id, replica-id. */
 void hilo_emit_rank_id(hilo_printer *p, hilo_inst i) {
   hilo_open(p, HILO_CTOR_TENSOR_OP, i);
-  hilo_put_tag(p, hilo_op_get(hilo_inst_op(p->m, i))->mlir);
+  hilo_put_tag(p, hilo_op_mnemonic(hilo_inst_op(p->m, i)));
   hilo_close(p);
 }

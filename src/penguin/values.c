@@ -290,7 +290,7 @@ void hilo_gather_results(hilo_printer *p, hilo_inst i) {
 /* ---- names ---- */
 
 const char *hilo_mnemonic(unsigned mnemonic) {
-  return mnemonic == HILO_MNEMONIC_DOT ? "dot" : hilo_op_get((hilo_op)mnemonic)->mlir;
+  return mnemonic == HILO_MNEMONIC_DOT ? "dot" : hilo_op_mnemonic((hilo_op)mnemonic);
 }
 
 static bool claim(hilo_printer *p, hilo_str name) {

@@ -5,6 +5,7 @@
  * the order of the file where that holds. Ids are computation << 32 | number in it. Cost: linear.
  */
 #include "formats/proto/hlo_proto_write.h"
+#include "ir/hlo_print.h"
 
 #include <inttypes.h>
 
@@ -224,6 +225,7 @@ static hilo_status check_constants(const hilo_proto_writer *wr) {
 
 static hilo_status write_all(hilo_proto_writer *wr) {
   const size_t before = wr->out->n;
+  HILO_TRY(hilo_hlo_check_ops(wr->m, wr->diags));
   HILO_TRY(check_constants(wr));
   number_all(wr);
   hilo_proto_put_header_front(wr);

@@ -58,6 +58,7 @@ typedef struct {
 
 static call_range calls_of(hilo_op op) {
   switch (op) {
+  case HILO_OP_COMPOSITE:
   case HILO_OP_CONDITIONAL: return (call_range){1, UINT32_MAX};
   case HILO_OP_CUSTOM_CALL: return (call_range){0, UINT32_MAX};
   case HILO_OP_SELECT_AND_SCATTER:
@@ -75,14 +76,14 @@ static bool check_counts(hilo_infer *c) {
   const uint32_t most = info->max_operands < 0 ? UINT32_MAX : (uint32_t)info->max_operands;
   if (HILO_UNLIKELY(c->n_operands < least || c->n_operands > most)) {
     const char *at_least = most == UINT32_MAX ? "at least " : "";
-    return hilo_infer_fail(c, HILO_DIAG_EMOD917, "`%s` has %u operand%s, expected %s%u", info->hlo,
+    return hilo_infer_fail(c, HILO_DIAG_EMOD917, "`%s` has %u operand%s, expected %s%u", op_name(c),
                            c->n_operands, c->n_operands == 1 ? "" : "s", at_least, least);
   }
   if (HILO_LIKELY(!c->n_called && !(info->traits & HILO_TRAIT_CALLS))) return true;
   const call_range calls = calls_of(c->op);
   if (c->n_called < calls.least || c->n_called > calls.most)
     return hilo_infer_fail(c, HILO_DIAG_EMOD914, "`%s` calls %u computation%s, expected %s%u",
-                           info->hlo, c->n_called, c->n_called == 1 ? "" : "s",
+                           op_name(c), c->n_called, c->n_called == 1 ? "" : "s",
                            calls.most == UINT32_MAX ? "at least " : "", calls.least);
   return true;
 }
@@ -107,9 +108,11 @@ bool hilo_infer_same_types(hilo_infer *c, hilo_type a, hilo_type b) {
   a = bare(c, a), b = bare(c, b);
   if (a.ix == b.ix) return true;
   const hilo_type_row *ra = type_row(c, a), *rb = type_row(c, b);
-  if (!((ra->flags | rb->flags) & HILO_TYPE_DYNAMIC)) return false;
+  const bool is_hlo = c->m->dialect == HILO_DIALECT_HLO;
+  if (is_hlo && !((ra->flags | rb->flags) & HILO_TYPE_DYNAMIC)) return false;
   if (ra->etype != rb->etype || ra->n != rb->n) return false;
-  if (row_is_array(ra)) return hilo_dims_eq(row_dims(ra), row_dims(rb));
+  if (row_is_array(ra))
+    return is_hlo ? hilo_dims_eq(row_dims(ra), row_dims(rb)) : hilo_infer_same_dims(ra, rb);
   /* Tuples may share elements, so that their unfolding is exponential: each pair once. Nesting is
    * at most HILO_MAX_TYPE_DEPTH deep. */
   bool inserted;

@@ -140,6 +140,8 @@ bool hilo_infer_binary_float_or_complex(hilo_infer *c, hilo_shape *out) {
   return binary(c, out, OF_FLOAT | OF_COMPLEX);
 }
 
+bool hilo_infer_binary_float(hilo_infer *c, hilo_shape *out) { return binary(c, out, OF_FLOAT); }
+
 bool hilo_infer_binary_int(hilo_infer *c, hilo_shape *out) { return binary(c, out, OF_INT); }
 
 bool hilo_infer_binary_int_or_pred(hilo_infer *c, hilo_shape *out) {

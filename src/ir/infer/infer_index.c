@@ -136,6 +136,42 @@ bool hilo_infer_gather(hilo_infer *c, hilo_shape *out) {
   return true;
 }
 
+/* StableHLO's, whose slice sizes are operand 2: the sizes of offset dimensions are as declared. */
+bool hilo_infer_dynamic_gather(hilo_infer *c, hilo_shape *out) {
+  static const char *const names[4] = {"collapsed_slice_dims", "operand_batching_dims",
+                                       "start_indices_batching_dims", "start_index_map"};
+  const hilo_type_row *r = hilo_infer_array_operands(c, 0) ? operand_row(c, 0) : NULL;
+  const hilo_gather_attrs a = hilo_gather_get(&c->m->records, (hilo_record){c->attr});
+  const hilo_type_row *to = r ? hilo_infer_declared_array(c) : NULL;
+  if (!to || !check_indices(c, 1, a.index_vector_dim, a.start_index_map, names[3])) return false;
+  const hilo_type_row *indices = operand_row(c, 1), *sizes = operand_row(c, 2);
+  if (!check_operand_dims(c, r, indices, a.index_vector_dim, a.collapsed_slice_dims,
+                          a.operand_batching_dims, a.start_indices_batching_dims, a.start_index_map,
+                          names))
+    return false;
+  if (!hilo_etype_is_integer((hilo_etype)sizes->etype) || sizes->n != 1 ||
+      !same_size(sizes->items[0], r->n))
+    return hilo_infer_fail(c, HILO_DIAG_EMOD902,
+                           "the slice sizes of `dynamic_gather` are %s, expected %u integers",
+                           hilo_infer_type_text(c, operand_type(c, 2)), r->n);
+  const int64_t rank = expanded_rank(indices, a.index_vector_dim) - 1 + a.offset_dims.n;
+  if (to->n != rank)
+    return hilo_infer_fail(c, HILO_DIAG_EMOD918, "`dynamic_gather` gives %s, expected rank %lld",
+                           hilo_infer_type_text(c, c->declared), (long long)rank);
+  if (!hilo_infer_check_sorted_dims(c, a.offset_dims, rank, "offset_dims")) return false;
+  const uint64_t is_offset = dims_mask(a.offset_dims);
+  for (uint32_t i = 0, batch = 0; i < rank; i++) {
+    bool dynamic;
+    if (is_offset >> i & 1) continue;
+    const int64_t size = batch_size(indices, a.index_vector_dim, batch++, &dynamic);
+    if (!same_size(size, to->items[i]))
+      return hilo_infer_fail(c, HILO_DIAG_EMOD918,
+                             "`dynamic_gather` gives %s, expected size %lld in dimension %u",
+                             hilo_infer_type_text(c, c->declared), (long long)size, i);
+  }
+  return hilo_infer_gives_etype(c, out, c->declared, (hilo_etype)r->etype);
+}
+
 /* ---- scatter: n operands, the indices, n updates ---- */
 
 static bool check_update_dims(hilo_infer *c, const hilo_type_row *r, const hilo_type_row *indices,

@@ -335,6 +335,32 @@ bool hilo_infer_convolution(hilo_infer *c, hilo_shape *out) {
   return true;
 }
 
+/* StableHLO's, whose padding is operand 2: the sizes of the result are as declared. */
+bool hilo_infer_dynamic_conv(hilo_infer *c, hilo_shape *out) {
+  const hilo_type_row *to = hilo_infer_array_operands(c, 0) ? hilo_infer_declared_array(c) : NULL;
+  if (!to) return false;
+  const hilo_conv_attrs a = hilo_conv_get(&c->m->records, (hilo_record){c->attr});
+  const hilo_conv_dims_attrs d = hilo_conv_dims_get(&c->m->records, a.dim_numbers);
+  const hilo_window_attrs w = hilo_window_get(&c->m->records, a.window);
+  const int64_t feature_groups = a.feature_group_count ? a.feature_group_count : 1;
+  const int64_t batch_groups = a.batch_group_count ? a.batch_group_count : 1;
+  const hilo_type_row *padding = operand_row(c, 2);
+  if (!check_conv_numbers(c, &d, &w) || !check_conv_groups(c, &d, feature_groups, batch_groups))
+    return false;
+  if (!hilo_etype_is_integer((hilo_etype)padding->etype) || padding->n != 2 ||
+      !same_size(padding->items[0], d.input_spatial.n) || !same_size(padding->items[1], 2))
+    return hilo_infer_fail(c, HILO_DIAG_EMOD902,
+                           "the padding of `dynamic_conv` is %s, expected integers of dimensions "
+                           "[%u,2]",
+                           hilo_infer_type_text(c, operand_type(c, 2)), d.input_spatial.n);
+  hilo_etype etype;
+  if (!product_etype(c, operand_row(c, 0), operand_row(c, 1), &etype)) return false;
+  if (to->n != d.output_spatial.n + 2)
+    return hilo_infer_fail(c, HILO_DIAG_EMOD918, "`dynamic_conv` gives %s, expected %u dimensions",
+                           hilo_infer_type_text(c, c->declared), d.output_spatial.n + 2);
+  return hilo_infer_gives_etype(c, out, c->declared, etype);
+}
+
 /* ---- fft and factorisations ---- */
 
 enum { FFT_FORWARD, FFT_INVERSE, FFT_REAL, FFT_REAL_INVERSE };

@@ -70,7 +70,7 @@ const char *hilo_infer_shape_text(hilo_infer *c, const hilo_shape *shape);
 const char *hilo_infer_dims_text(hilo_infer *c, hilo_dims dims);
 const char *hilo_infer_comp_text(hilo_infer *c, hilo_comp comp); /* its name */
 
-static inline const char *op_name(const hilo_infer *c) { return hilo_op_table[c->op].hlo; }
+static inline const char *op_name(const hilo_infer *c) { return hilo_op_name(c->op); }
 
 /* ---- operands ---- */
 static inline hilo_type operand_type(const hilo_infer *c, uint32_t k) {

@@ -113,6 +113,12 @@ static const hilo_str op_texts[HILO_OP_COUNT] = {
 #undef HILO_OP
 };
 
+/* Operations that HLO lacks: messages show them under their MLIR name. */
+static void print_foreign_opcode(hilo_sb *out, hilo_op op) {
+  if (!hilo_op_mlir_name(op, false, out)) hilo_sb_cat(out, hilo_op_mnemonic(op));
+  hilo_sb_char(out, '(');
+}
+
 /* `ROOT name = ` */
 static inline void print_result_name(printer *p, uint32_t ix) {
   const hilo_module *m = p->m;
@@ -137,6 +143,9 @@ static void print_inst(printer *p, hilo_inst inst) {
   if (wrapped.ix) {
     hilo_sb_char(p->out, ' ');
     print_async_opcode(p, inst, wrapped);
+  } else if (HILO_UNLIKELY(op_texts[op].n == 1)) {
+    hilo_sb_char(p->out, ' ');
+    print_foreign_opcode(p->out, op);
   } else {
     char *to = hilo_sb_reserve(p->out, op_texts[op].n + 1 + 16);
     *to = ' ';
@@ -406,4 +415,23 @@ void hilo_hlo_print_inst(const hilo_module *m, hilo_inst inst, const hilo_print_
   printer p;
   init(&p, m, options, out);
   print_inst(&p, inst);
+}
+
+hilo_status hilo_hlo_check_ops(const hilo_module *m, hilo_diags *diags) {
+  if (m->dialect == HILO_DIALECT_HLO) return HILO_OK;
+  bool reported[HILO_OP_COUNT] = {false};
+  hilo_status status = HILO_OK;
+  HILO_FOR_EACH_COMP(m, c) {
+    HILO_FOR_EACH_INST(m, c, i) {
+      const hilo_op op = hilo_inst_op(m, i);
+      if (HILO_LIKELY(op_texts[op].n > 1) || reported[op]) continue;
+      reported[op] = true;
+      const bool is_chlo = hilo_str_starts(hilo_str_of(hilo_op_get(op)->mlir), "chlo.");
+      status = hilo_inst_error(
+          m, diags, HILO_DIAG_EMOD912, i, "HLO has no operation `%s`: run the pass `%s` first",
+          hilo_op_mnemonic(op),
+          is_chlo ? "chlo-legalize-to-stablehlo" : "stablehlo-legalize-to-hlo");
+    }
+  }
+  return status;
 }

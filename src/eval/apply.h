@@ -23,7 +23,7 @@ hilo_etype hilo_apply_result_etype(const hilo_apply *a, uint32_t k);
 /* For k < n: results[r][k] = region(args[0][k], args[1][k], …); packed elements in memory format.
  * results[r] may be args[p] (the same place, not one that overlaps it), so that
  * `acc = f(acc, x)` needs no copy. */
-HILO_NODISCARD hilo_status hilo_apply(hilo_apply *a, uint64_t n, const char *const *args,
-                                      char *const *results);
+HILO_NODISCARD hilo_status hilo_apply_run(hilo_apply *a, uint64_t n, const char *const *args,
+                                          char *const *results);
 
 #endif

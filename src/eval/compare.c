@@ -20,6 +20,10 @@ static const hilo_kernels by_direction[] = {
   [HILO_##direction] = {direction##_s, direction##_u, direction##_u, direction##_f, of_complex},
     DIRECTIONS(ROW)};
 
+const hilo_kernels *hilo_compare_kernels(const hilo_module *m, hilo_inst compare) {
+  return &by_direction[hilo_attrs(m, compare, compare).direction];
+}
+
 /* -NaN < -inf < … < -0 < 0 < … < inf < NaN: bits of floats as sign and magnitude, put in the order
  * of two's complement. */
 static int64_t order_key(uint64_t bits, unsigned width) {
@@ -55,7 +59,7 @@ static void compare_total_order(const hilo_eval *e, hilo_kernel kernel, const hi
 hilo_status hilo_eval_op_compare(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                  hilo_value *out) {
   const hilo_compare_attrs attrs = hilo_attrs(e->m, i, compare);
-  const hilo_kernels *kernels = &by_direction[attrs.direction];
+  const hilo_kernels *kernels = hilo_compare_kernels(e->m, i);
   const bool is_float = hilo_etype_is_float(hilo_value_etype(e, &args[0]));
   if (!is_float || attrs.type != HILO_COMPARE_TOTALORDER)
     return hilo_eval_elementwise(e, i, kernels, args, 2, out);

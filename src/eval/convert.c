@@ -68,8 +68,7 @@ static void floats_to_ints(hilo_etype to, uint32_t n, hilo_lanes *x) {
   }
 }
 
-/* Real lanes. */
-static void convert_lanes(hilo_etype from, hilo_etype to, uint32_t n, hilo_lanes *x) {
+static void convert_real(hilo_etype from, hilo_etype to, uint32_t n, hilo_lanes *x) {
   if (hilo_etype_is_float(from) == hilo_etype_is_float(to)) return;
   if (hilo_etype_is_float(to))
     ints_to_floats(from, to, n, x);
@@ -77,9 +76,15 @@ static void convert_lanes(hilo_etype from, hilo_etype to, uint32_t n, hilo_lanes
     floats_to_ints(to, n, x);
 }
 
+void hilo_lanes_convert(hilo_etype from, hilo_etype to, uint32_t n, hilo_lanes *x) {
+  const bool from_complex = hilo_etype_is_complex(from), to_complex = hilo_etype_is_complex(to);
+  if (from_complex && !to_complex) drop_imaginary(n, x);
+  if (!from_complex || !to_complex) convert_real(part_of(from), part_of(to), n, x);
+  if (to_complex && !from_complex) add_imaginary(n, x);
+}
+
 void hilo_eval_convert_elements(hilo_etype from, hilo_etype to, const char *in, uint64_t total,
                                 char *data) {
-  const bool from_complex = hilo_etype_is_complex(from), to_complex = hilo_etype_is_complex(to);
   if (hilo_etype_is_float(from) && hilo_etype_is_float(to)) {
     hilo_float_array_convert(hilo_etype_float_format(from), in, total, hilo_etype_float_format(to),
                              data);
@@ -89,9 +94,7 @@ void hilo_eval_convert_elements(hilo_etype from, hilo_etype to, const char *in, 
   for (uint64_t at = 0; at < total; at += HILO_LANES) {
     const uint32_t n = total - at < HILO_LANES ? (uint32_t)(total - at) : HILO_LANES;
     hilo_lanes_load(from, in, at, n, &x);
-    if (from_complex && !to_complex) drop_imaginary(n, &x);
-    if (!from_complex || !to_complex) convert_lanes(part_of(from), part_of(to), n, &x);
-    if (to_complex && !from_complex) add_imaginary(n, &x);
+    hilo_lanes_convert(from, to, n, &x);
     hilo_lanes_store(to, data, at, n, &x);
   }
 }
@@ -201,6 +204,12 @@ static void reduce_precision(hilo_float_format f, const char *in, uint64_t total
   }
 }
 
+void hilo_eval_reduce_precision_elements(const hilo_module *m, hilo_inst i, const char *in,
+                                         uint64_t total, char *data) {
+  const hilo_reduce_precision_attrs attrs = hilo_attrs(m, i, reduce_precision);
+  reduce_precision(hilo_etype_float_format(hilo_inst_etype(m, i)), in, total, &attrs, data);
+}
+
 hilo_status hilo_eval_op_reduce_precision(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                           hilo_value *out) {
   const hilo_etype etype = hilo_value_etype(e, out);
@@ -210,8 +219,7 @@ hilo_status hilo_eval_op_reduce_precision(const hilo_eval *e, hilo_inst i, const
   const hilo_reduce_precision_attrs attrs = hilo_attrs(e->m, i, reduce_precision);
   if (attrs.exponent_bits < 1 || attrs.mantissa_bits < 0)
     return hilo_eval_refuse(e, i, "its format has no exponent");
-  reduce_precision(hilo_etype_float_format(etype), args[0].data, hilo_value_n_elements(e, out),
-                   &attrs, data);
+  hilo_eval_reduce_precision_elements(e->m, i, args[0].data, hilo_value_n_elements(e, out), data);
   out->data = data;
   return HILO_OK;
 }

@@ -38,12 +38,13 @@ typedef _Complex double hilo_lane_c;
     }                                                                                              \
   }
 
-/* The evaluator of an elementwise operation of n_args operands. */
+/* The evaluator of an elementwise operation of n_args operands, and its kernels. */
 #define HILO_ELEMENTWISE(eval, n_args, s_kernel, u_kernel, pred_kernel, f_kernel, c_kernel)        \
+  const hilo_kernels hilo_kernels_of_##eval = {s_kernel, u_kernel, pred_kernel, f_kernel,          \
+                                               c_kernel};                                          \
   hilo_status hilo_eval_op_##eval(const hilo_eval *e, hilo_inst i, const hilo_value *args,         \
                                   hilo_value *out) {                                               \
-    static const hilo_kernels kernels = {s_kernel, u_kernel, pred_kernel, f_kernel, c_kernel};     \
-    return hilo_eval_elementwise(e, i, &kernels, args, n_args, out);                               \
+    return hilo_eval_elementwise(e, i, &hilo_kernels_of_##eval, args, n_args, out);                \
   }
 
 hilo_status hilo_eval_elementwise(const hilo_eval *e, hilo_inst i, const hilo_kernels *kernels,
@@ -86,6 +87,74 @@ hilo_status hilo_eval_elementwise(const hilo_eval *e, hilo_inst i, const hilo_ke
   void hilo_complex_##name(hilo_lanes *const x[3], uint32_t n, unsigned bits);
 HILO_COMPLEX_KERNELS(HILO_COMPLEX_KERNEL)
 #undef HILO_COMPLEX_KERNEL
+
+/* Operations that HILO_ELEMENTWISE defines: M(ENUM, eval). Regions that consist of them are applied
+ * kernel by kernel, see apply.h. */
+// clang-format off
+#define HILO_KERNEL_OPS(M)                                                                         \
+  M(ABS, abs)                                                                                      \
+  M(ACOS, acos)                                                                                    \
+  M(ACOSH, acosh)                                                                                  \
+  M(ADD, add)                                                                                      \
+  M(AND, and)                                                                                      \
+  M(ASIN, asin)                                                                                    \
+  M(ASINH, asinh)                                                                                  \
+  M(ATAN, atan)                                                                                    \
+  M(ATAN2, atan2)                                                                                  \
+  M(ATANH, atanh)                                                                                  \
+  M(CBRT, cbrt)                                                                                    \
+  M(CEIL, ceil)                                                                                    \
+  M(CLAMP, clamp)                                                                                  \
+  M(CLZ, clz)                                                                                      \
+  M(COMPLEX, complex)                                                                              \
+  M(COS, cos)                                                                                      \
+  M(COSH, cosh)                                                                                    \
+  M(DIVIDE, divide)                                                                                \
+  M(ERF, erf)                                                                                      \
+  M(EXP, exp)                                                                                      \
+  M(EXPM1, expm1)                                                                                  \
+  M(FLOOR, floor)                                                                                  \
+  M(IMAG, imag)                                                                                    \
+  M(IS_FINITE, is_finite)                                                                          \
+  M(LOG, log)                                                                                      \
+  M(LOG1P, log1p)                                                                                  \
+  M(LOGISTIC, logistic)                                                                            \
+  M(MAXIMUM, maximum)                                                                              \
+  M(MINIMUM, minimum)                                                                              \
+  M(MULHI, mulhi)                                                                                  \
+  M(MULTIPLY, multiply)                                                                            \
+  M(NEGATE, negate)                                                                                \
+  M(NOT, not)                                                                                      \
+  M(OR, or)                                                                                        \
+  M(POPCNT, popcnt)                                                                                \
+  M(POWER, power)                                                                                  \
+  M(REAL, real)                                                                                    \
+  M(REMAINDER, remainder)                                                                          \
+  M(ROUND_NEAREST_AFZ, round_nearest_afz)                                                          \
+  M(ROUND_NEAREST_EVEN, round_nearest_even)                                                        \
+  M(RSQRT, rsqrt)                                                                                  \
+  M(SHIFT_LEFT, shift_left)                                                                        \
+  M(SHIFT_RIGHT_ARITHMETIC, shift_right_arithmetic)                                                \
+  M(SHIFT_RIGHT_LOGICAL, shift_right_logical)                                                      \
+  M(SIGN, sign)                                                                                    \
+  M(SIN, sin)                                                                                      \
+  M(SINH, sinh)                                                                                    \
+  M(SQRT, sqrt)                                                                                    \
+  M(SUBTRACT, subtract)                                                                            \
+  M(TAN, tan)                                                                                      \
+  M(TANH, tanh)                                                                                    \
+  M(XOR, xor)
+// clang-format on
+#define HILO_KERNELS_OF(op, eval) extern const hilo_kernels hilo_kernels_of_##eval;
+HILO_KERNEL_OPS(HILO_KERNELS_OF)
+#undef HILO_KERNELS_OF
+
+/* Those of the direction of a compare; for floats in total order, signed ones over order keys. */
+const hilo_kernels *hilo_compare_kernels(const hilo_module *m, hilo_inst compare);
+
+/* What reduce-precision `i` gives for `total` elements of its type. */
+void hilo_eval_reduce_precision_elements(const hilo_module *m, hilo_inst i, const char *in,
+                                         uint64_t total, char *data);
 
 static inline uint64_t hilo_bits_mask(unsigned bits) { return ~0ull >> (64 - bits); }
 static inline int64_t hilo_bits_extend(uint64_t x, unsigned bits) {

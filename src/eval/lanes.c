@@ -128,6 +128,33 @@ void hilo_lanes_store(hilo_etype etype, char *data, uint64_t at, uint32_t n,
   }
 }
 
+void hilo_lanes_round(hilo_etype etype, uint32_t n, hilo_lanes *lanes) {
+  const unsigned bits = hilo_etype_table[etype].bits;
+  const uint64_t mask = ~0ull >> (64 - bits), sign = 1ull << (bits - 1);
+  switch (hilo_etype_class_of(etype)) {
+  case HILO_CLASS_SIGNED:
+    if (bits < 64)
+      for (uint32_t k = 0; k < n; k++) lanes->u[k] = ((lanes->u[k] & mask) ^ sign) - sign;
+    return;
+  case HILO_CLASS_UNSIGNED:
+    if (bits < 64)
+      for (uint32_t k = 0; k < n; k++) lanes->u[k] &= mask;
+    return;
+  case HILO_CLASS_PRED:
+    for (uint32_t k = 0; k < n; k++) lanes->u[k] = lanes->u[k] != 0;
+    return;
+  default: break;
+  }
+  if (etype == HILO_F64 || etype == HILO_C128) return;
+  if (etype == HILO_F32) {
+    for (uint32_t k = 0; k < n; k++) lanes->f[k] = (double)(float)lanes->f[k];
+    return;
+  }
+  hilo_lanes stored;
+  hilo_lanes_store(etype, (char *)&stored, 0, n, lanes);
+  hilo_lanes_load(etype, (const char *)&stored, 0, n, lanes);
+}
+
 void hilo_eval_map(const hilo_eval *e, hilo_kernel kernel, const hilo_value *args, uint32_t n_args,
                    hilo_value *out, char *data) {
   hilo_lanes lanes[3];

@@ -27,6 +27,14 @@ void hilo_lanes_fill(hilo_etype etype, const char *element, uint32_t n, hilo_lan
 void hilo_lanes_store(hilo_etype etype, char *data, uint64_t at, uint32_t n,
                       const hilo_lanes *lanes);
 
+/* What storing and loading again gives: kernels compute in 64 bits. */
+void hilo_lanes_round(hilo_etype etype, uint32_t n, hilo_lanes *lanes);
+/* `convert` but for the rounding to `to`. */
+void hilo_lanes_convert(hilo_etype from, hilo_etype to, uint32_t n, hilo_lanes *lanes);
+static inline size_t hilo_lane_bytes(hilo_etype etype) {
+  return hilo_etype_is_complex(etype) ? 2 * sizeof(double) : sizeof(double);
+}
+
 /* The result into x[0]; `bits` is the width of the operands' element type. */
 typedef void (*hilo_kernel)(hilo_lanes *const x[3], uint32_t n, unsigned bits);
 

@@ -29,6 +29,10 @@ typedef struct {
   uint32_t n_infeed;
   /* Called after each instruction; NULL: not. */
   void (*observe)(void *user, uint32_t rank, hilo_inst i, const hilo_value *value);
+  /* Asked first at each custom-call, like an evaluator (which may run another machine); *handled
+   * false: the library's own is taken. Its error ends the run. NULL: not asked. */
+  hilo_status (*custom_call)(void *user, const hilo_eval *e, hilo_inst i,
+                             const hilo_value *operands, hilo_value *out, bool *handled);
   void *user;
 } hilo_machine_options;
 

@@ -144,21 +144,27 @@ static void pack(hilo_etype from, hilo_etype to, const char *in, uint64_t total,
 }
 
 /* Elements of 8 bits and more lie as they are defined to be cut: the lowest part first. */
+void hilo_eval_recut_elements(hilo_etype from, hilo_etype to, const char *in, uint64_t total,
+                              char *data) {
+  const unsigned from_bits = hilo_etype_table[from].bits, to_bits = hilo_etype_table[to].bits;
+  if (from_bits >= 8 && to_bits >= 8)
+    memcpy(data, in, total * hilo_etype_bytes(to));
+  else if (from_bits == to_bits)
+    recode(to, in, total, data);
+  else if (from_bits > to_bits)
+    unpack(from, to, in, total, data);
+  else
+    pack(from, to, in, total, data);
+}
+
 hilo_status hilo_eval_op_bitcast_convert(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                          hilo_value *out) {
   const hilo_etype from = hilo_value_etype(e, &args[0]), to = hilo_value_etype(e, out);
-  const unsigned from_bits = hilo_etype_table[from].bits, to_bits = hilo_etype_table[to].bits;
-  if (from_bits >= 8 && to_bits >= 8) return hilo_eval_pass_on(&args[0], out);
+  if (hilo_etype_table[from].bits >= 8 && hilo_etype_table[to].bits >= 8)
+    return hilo_eval_pass_on(&args[0], out);
   char *data = hilo_eval_new_array(e, i, out);
   if (!data) return HILO_LIMIT_ERROR;
-  const uint64_t total = hilo_value_n_elements(e, out);
-  if (from_bits == to_bits)
-    recode(to, args[0].data, total, data);
-  else if (from_bits > to_bits)
-    unpack(from, to, args[0].data, total, data);
-  else
-    pack(from, to, args[0].data, total, data);
-  out->data = data;
+  hilo_eval_recut_elements(from, to, args[0].data, hilo_value_n_elements(e, out), data);
   return HILO_OK;
 }
 

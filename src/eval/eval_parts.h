@@ -33,6 +33,11 @@ static inline hilo_status hilo_eval_pass_on(const hilo_value *in, hilo_value *ou
   return HILO_OK;
 }
 
+/* The bits of `in` as `total` elements of type `to`, the low part first; between two widths one of
+ * which divides the other, types of up to 8 bytes where one is below 8 bits. */
+void hilo_eval_recut_elements(hilo_etype from, hilo_etype to, const char *in, uint64_t total,
+                              char *data);
+
 static inline hilo_etype hilo_value_etype(const hilo_eval *e, const hilo_value *v) {
   return hilo_type_etype(&e->m->types, v->type);
 }

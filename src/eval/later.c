@@ -54,14 +54,9 @@ LATER(send_done)
 
 /* ---- movement and contraction ---- */
 
-LATER(bitcast)
-LATER(concatenate)
 LATER(convolution)
 LATER(dot)
-LATER(dynamic_slice)
-LATER(dynamic_update_slice)
 LATER(gather)
-LATER(pad)
 LATER(ragged_dot)
 LATER(scaled_dot)
 LATER(scatter)

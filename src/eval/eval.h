@@ -37,7 +37,14 @@ typedef struct {
   uint64_t dying;        /* bit k: nobody reads operand k after this instruction */
   hilo_machine *machine; /* that runs called computations; NULL: they cannot be run */
   uint32_t rank;         /* in the machine */
+  uint64_t seed;         /* of `rng`, the same on every rank */
+  uint64_t *rng_state;   /* of rng-get-and-update-state: two words, the lower first, kept by the
+                            machine for each rank; NULL: the operation is refused */
 } hilo_eval;
+
+/* What *rng_state is to begin with: XLA's choice. */
+#define HILO_RNG_STATE_START                                                                       \
+  { 0x7012395u, 0 }
 
 /* Is there an evaluator for this operation at all? */
 bool hilo_eval_has(hilo_op op);

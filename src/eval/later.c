@@ -76,16 +76,9 @@ LATER(topk)
 
 /* ---- linear algebra, random numbers, dynamic shapes ---- */
 
-LATER(cholesky)
 LATER(dynamic_reshape)
-LATER(fft)
 LATER(get_dimension_size)
-LATER(rng)
-LATER(rng_bit_generator)
-LATER(rng_get_and_update_state)
 LATER(set_dimension_size)
-LATER(stochastic_convert)
-LATER(triangular_solve)
 
 /* ---- stablehlo only ---- */
 

@@ -45,11 +45,20 @@ char *hilo_eval_new_array(const hilo_eval *e, hilo_inst i, hilo_value *out) {
   return data;
 }
 
+/* Is operand k the last holder of its bytes, and no other operand the same value? */
+static bool is_free(const hilo_eval *e, hilo_inst i, const hilo_value *args, uint32_t k) {
+  const hilo_buffer *owner = args[k].owner;
+  if (!owner || owner->holders != 1 || k >= 64 || !(e->dying >> k & 1)) return false;
+  for (uint32_t j = 0; j < hilo_inst_n_operands(e->m, i); j++)
+    if (j != k && args[j].owner == owner) return false;
+  return true;
+}
+
 char *hilo_eval_new_from(const hilo_eval *e, hilo_inst i, const hilo_value *args, uint32_t k,
                          hilo_value *out) {
   const uint64_t bytes = array_bytes(e, out->type);
   hilo_buffer *owner = args[k].owner;
-  if (owner && owner->holders == 1 && owner->bytes == bytes && k < 64 && e->dying >> k & 1) {
+  if (is_free(e, i, args, k) && owner->bytes == bytes) {
     (void)hilo_eval_pass_on(&args[k], out);
     return hilo_buffer_bytes(owner);
   }

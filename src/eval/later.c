@@ -56,10 +56,8 @@ LATER(send_done)
 
 LATER(convolution)
 LATER(dot)
-LATER(gather)
 LATER(ragged_dot)
 LATER(scaled_dot)
-LATER(scatter)
 
 /* ---- reductions and sorts ---- */
 

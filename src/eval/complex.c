@@ -70,10 +70,10 @@ static cplx log_of(cplx z) {
   return make(log1pl(sum_exactly(terms, 7)) / 2, cargl(z));
 }
 
-/* |1 + z|² - 1 = 2x + x² + y². */
+/* log of 1 + z, which is exact where it is small; near |1 + z| = 1, |1 + z|² - 1 = 2x + x² + y². */
 static cplx log1p_of(cplx z) {
-  const real x = creall(z), y = cimagl(z);
-  if (!(fabsl(x) < 4 && fabsl(y) < 4)) return clogl(make(1 + x, y));
+  const real x = creall(z), y = cimagl(z), size = hypotl(1 + x, y);
+  if (!(size > 0.5L && size < 2)) return clogl(make(1 + x, y));
   real terms[7];
   square_exactly(x, terms);
   square_exactly(y, terms + 3);
@@ -134,21 +134,37 @@ static cplx sign_of(cplx z) {
   return make(creall(z) / size, cimagl(z) / size);
 }
 
-/* -i log((x + iy) / √(x² + y²)), which is atan(y / x), half a turn on where √(x² + y²) is not near
- * x but near -x. The sum of squares is (x + iy)(x - iy), where nothing cancels. */
-static cplx atan2_of(cplx y, cplx x) {
-  const cplx plus = make(creall(x) - cimagl(y), cimagl(x) + creall(y));
-  const cplx minus = make(creall(x) + cimagl(y), cimagl(x) - creall(y));
-  const cplx t = y / x;
-  if (!(cabsl(t) < 0.5L)) {
-    const cplx l = clogl(plus / csqrtl(plus * minus));
-    return make(cimagl(l), -creall(l));
+/* ab - cd for doubles. */
+static real cross(real a, real b, real c, real d) {
+  const real p = a * b, q = c * d;
+  return (p - q) + (fmal(a, b, -p) - fmal(c, d, -q));
+}
+
+/* The real part of atan2: that of atan(y/x), half a turn on where √(x² + y²), given as its square,
+ * is not near x but near -x; where y is the larger, a quarter of a turn less atan(x/y). */
+static real atan2_real(cplx y, cplx x, cplx square) {
+  const real half_turn = acosl(-1);
+  const cplx root = csqrtl(square);
+  if (cabsl(y) > cabsl(x)) {
+    const real quarter = creall(root * conjl(y)) >= 0 ? half_turn / 2 : -half_turn / 2;
+    return quarter - creall(catanl(x / y));
   }
-  const cplx angle = catanl(t), root = csqrtl(plus * minus);
-  if (creall(root * conjl(x)) >= 0) return angle;
-  const real turn = acosl(-1);
-  const bool up = creall(angle) < 0 || (creall(angle) == 0 && !signbit(creall(y)));
-  return make(creall(angle) + (up ? turn : -turn), cimagl(angle));
+  const real re = creall(catanl(y / x));
+  if (creall(root * conjl(x)) >= 0) return re;
+  const bool up = re < 0 || (re == 0 && !signbit(creall(y)));
+  return re + (up ? half_turn : -half_turn);
+}
+
+/* -i log((x + iy) / √(x² + y²)) for complex x and y. With u = x + iy and v = x - iy the square is
+ * uv, in which nothing cancels, and the imaginary part log(|v|²/|u|²)/4. */
+static cplx atan2_of(cplx y, cplx x) {
+  const cplx u = make(creall(x) - cimagl(y), cimagl(x) + creall(y));
+  const cplx v = make(creall(x) + cimagl(y), cimagl(x) - creall(y));
+  const real excess = 4 * cross(creall(x), cimagl(y), cimagl(x), creall(y)); /* |v|² - |u|² */
+  const real su = creall(u) * creall(u) + cimagl(u) * cimagl(u);
+  const real sv = creall(v) * creall(v) + cimagl(v) * cimagl(v);
+  const real im = excess > 0 ? log1pl(excess / su) / 4 : -log1pl(-excess / sv) / 4;
+  return make(atan2_real(y, x, u * v), im);
 }
 
 static cplx multiply(cplx a, cplx b) {

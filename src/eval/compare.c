@@ -56,15 +56,21 @@ static void compare_total_order(const hilo_eval *e, hilo_kernel kernel, const hi
   out->data = data;
 }
 
-hilo_status hilo_eval_op_compare(const hilo_eval *e, hilo_inst i, const hilo_value *args,
-                                 hilo_value *out) {
-  const hilo_compare_attrs attrs = hilo_attrs(e->m, i, compare);
-  const hilo_kernels *kernels = hilo_compare_kernels(e->m, i);
+hilo_status hilo_eval_compare(const hilo_eval *e, hilo_inst i, hilo_compare_direction direction,
+                              hilo_compare_type type, const hilo_value *args, hilo_value *out) {
+  const hilo_kernels *kernels = &by_direction[direction];
   const bool is_float = hilo_etype_is_float(hilo_value_etype(e, &args[0]));
-  if (!is_float || attrs.type != HILO_COMPARE_TOTALORDER)
+  if (!is_float || type != HILO_COMPARE_TOTALORDER)
     return hilo_eval_elementwise(e, i, kernels, args, 2, out);
   char *data = hilo_eval_new_array(e, i, out);
   if (!data) return HILO_LIMIT_ERROR;
   compare_total_order(e, kernels->s, args, out, data);
   return HILO_OK;
+}
+
+hilo_status hilo_eval_op_compare(const hilo_eval *e, hilo_inst i, const hilo_value *args,
+                                 hilo_value *out) {
+  const hilo_compare_attrs attrs = hilo_attrs(e->m, i, compare);
+  return hilo_eval_compare(e, i, (hilo_compare_direction)attrs.direction,
+                           (hilo_compare_type)attrs.type, args, out);
 }

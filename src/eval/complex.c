@@ -172,6 +172,21 @@ static cplx multiply(cplx a, cplx b) {
               creall(a) * cimagl(b) + cimagl(a) * creall(b));
 }
 
+static cplx square_of(cplx z) {
+  const real x = creall(z), y = cimagl(z);
+  return make((x - y) * (x + y), 2 * x * y);
+}
+
+/* What asin and acos are made of: for w = kernel(z), asin(z) = atan2(Re z, Re w) ± i Im w and
+ * acos(z) = atan2(Re w, Re z) ∓ i Im w by the sign of Im z. With p + iq = acos(|Re z| + i |Im z|),
+ * |Re z| is cosh q cos p, and Re w is cosh q sin p. */
+static cplx asin_acos_kernel_of(cplx z) {
+  const cplx angle = cacosl(make(fabsl(creall(z)), fabsl(cimagl(z))));
+  const real p = creall(angle), q = fabsl(cimagl(angle));
+  if (isinf(q)) return make(fabsl(cimagl(z)), q);
+  return make(coshl(q) * sinl(p), q);
+}
+
 /* ---- kernels ---- */
 
 #define KERNEL1(name, expr)                                                                        \
@@ -194,10 +209,12 @@ static cplx multiply(cplx a, cplx b) {
 KERNEL1(acos, cacosl(a))
 KERNEL1(acosh, cacoshl(a))
 KERNEL1(asin, casinl(a))
+KERNEL1(asin_acos_kernel, asin_acos_kernel_of(a))
 KERNEL1(asinh, casinhl(a))
 KERNEL1(atan, catanl(a))
 KERNEL1(atanh, catanhl(a))
 KERNEL1(cbrt, cbrt_of(a))
+KERNEL1(conj, conjl(a))
 KERNEL1(cos, ccosl(a))
 KERNEL1(cosh, ccoshl(a))
 KERNEL1(exp, cexpl(a))
@@ -210,6 +227,7 @@ KERNEL1(sign, sign_of(a))
 KERNEL1(sin, csinl(a))
 KERNEL1(sinh, csinhl(a))
 KERNEL1(sqrt, csqrtl(a))
+KERNEL1(square, square_of(a))
 KERNEL1(tan, ctanl(a))
 KERNEL1(tanh, ctanhl(a))
 KERNEL2(atan2, atan2_of(a, b))

@@ -57,11 +57,13 @@ hilo_status hilo_eval_elementwise(const hilo_eval *e, hilo_inst i, const hilo_ke
   M(acosh)                                                                                         \
   M(add)                                                                                           \
   M(asin)                                                                                          \
+  M(asin_acos_kernel)                                                                              \
   M(asinh)                                                                                         \
   M(atan)                                                                                          \
   M(atan2)                                                                                         \
   M(atanh)                                                                                         \
   M(cbrt)                                                                                          \
+  M(conj)                                                                                          \
   M(cos)                                                                                           \
   M(cosh)                                                                                          \
   M(divide)                                                                                        \
@@ -80,6 +82,7 @@ hilo_status hilo_eval_elementwise(const hilo_eval *e, hilo_inst i, const hilo_ke
   M(sin)                                                                                           \
   M(sinh)                                                                                          \
   M(sqrt)                                                                                          \
+  M(square)                                                                                        \
   M(subtract)                                                                                      \
   M(tan)                                                                                           \
   M(tanh)
@@ -98,24 +101,34 @@ HILO_COMPLEX_KERNELS(HILO_COMPLEX_KERNEL)
   M(ADD, add)                                                                                      \
   M(AND, and)                                                                                      \
   M(ASIN, asin)                                                                                    \
+  M(ASIN_ACOS_KERNEL, asin_acos_kernel)                                                            \
   M(ASINH, asinh)                                                                                  \
   M(ATAN, atan)                                                                                    \
   M(ATAN2, atan2)                                                                                  \
   M(ATANH, atanh)                                                                                  \
+  M(BESSEL_I1E, bessel_i1e)                                                                        \
   M(CBRT, cbrt)                                                                                    \
   M(CEIL, ceil)                                                                                    \
   M(CLAMP, clamp)                                                                                  \
   M(CLZ, clz)                                                                                      \
   M(COMPLEX, complex)                                                                              \
+  M(CONJ, conj)                                                                                    \
   M(COS, cos)                                                                                      \
   M(COSH, cosh)                                                                                    \
+  M(DIGAMMA, digamma)                                                                              \
   M(DIVIDE, divide)                                                                                \
   M(ERF, erf)                                                                                      \
+  M(ERF_INV, erf_inv)                                                                              \
+  M(ERFC, erfc)                                                                                    \
   M(EXP, exp)                                                                                      \
   M(EXPM1, expm1)                                                                                  \
   M(FLOOR, floor)                                                                                  \
   M(IMAG, imag)                                                                                    \
   M(IS_FINITE, is_finite)                                                                          \
+  M(IS_INF, is_inf)                                                                                \
+  M(IS_NEG_INF, is_neg_inf)                                                                        \
+  M(IS_POS_INF, is_pos_inf)                                                                        \
+  M(LGAMMA, lgamma)                                                                                \
   M(LOG, log)                                                                                      \
   M(LOG1P, log1p)                                                                                  \
   M(LOGISTIC, logistic)                                                                            \
@@ -126,6 +139,7 @@ HILO_COMPLEX_KERNELS(HILO_COMPLEX_KERNEL)
   M(NEGATE, negate)                                                                                \
   M(NOT, not)                                                                                      \
   M(OR, or)                                                                                        \
+  M(POLYGAMMA, polygamma)                                                                          \
   M(POPCNT, popcnt)                                                                                \
   M(POWER, power)                                                                                  \
   M(REAL, real)                                                                                    \
@@ -140,10 +154,12 @@ HILO_COMPLEX_KERNELS(HILO_COMPLEX_KERNEL)
   M(SIN, sin)                                                                                      \
   M(SINH, sinh)                                                                                    \
   M(SQRT, sqrt)                                                                                    \
+  M(SQUARE, square)                                                                                \
   M(SUBTRACT, subtract)                                                                            \
   M(TAN, tan)                                                                                      \
   M(TANH, tanh)                                                                                    \
-  M(XOR, xor)
+  M(XOR, xor)                                                                                      \
+  M(ZETA, zeta)
 // clang-format on
 #define HILO_KERNELS_OF(op, eval) extern const hilo_kernels hilo_kernels_of_##eval;
 HILO_KERNEL_OPS(HILO_KERNELS_OF)
@@ -151,6 +167,9 @@ HILO_KERNEL_OPS(HILO_KERNELS_OF)
 
 /* Those of the direction of a compare; for floats in total order, signed ones over order keys. */
 const hilo_kernels *hilo_compare_kernels(const hilo_module *m, hilo_inst compare);
+/* What a compare of this direction and type gives for operands of the dimensions of *out. */
+hilo_status hilo_eval_compare(const hilo_eval *e, hilo_inst i, hilo_compare_direction direction,
+                              hilo_compare_type type, const hilo_value *args, hilo_value *out);
 
 /* What reduce-precision `i` gives for `total` elements of its type. */
 void hilo_eval_reduce_precision_elements(const hilo_module *m, hilo_inst i, const char *in,

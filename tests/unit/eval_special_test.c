@@ -3,6 +3,7 @@
 #include "eval/eval.h"
 
 #include "eval/eval_parts.h"
+#include "eval/lapack.h"
 #include "eval/wide.h"
 #include "ir_support.h"
 
@@ -588,6 +589,199 @@ static void a_singular_matrix_divides_by_zero(void **state) {
   assert_true(x[0] == INFINITY && x[1] == -INFINITY);
 }
 
+/* ---- LAPACK ---- */
+
+static hilo_status try_lapack(const char *target, const char *options, const char *result,
+                              const hilo_value *args, uint32_t n, hilo_value *out) {
+  const hilo_custom_call_attrs attrs = {
+      .target = hilo_module_string(m, (hilo_str){target, strlen(target)})};
+  const hilo_extra_attrs extra = {.backend_config =
+                                      hilo_module_string(m, (hilo_str){options, strlen(options)})};
+  const hilo_inst i = make(HILO_OP_CUSTOM_CALL, hilo_custom_call_put(&m->records, &attrs).ix,
+                           type_of(m, result), args, n);
+  hilo_inst_set_extra(m, i, &extra);
+  const hilo_eval e = {.m = m, .heap = &heap, .scratch = &scratch, .diags = &diags};
+  *out = (hilo_value){.type = type_of(m, result)};
+  const hilo_status status = hilo_lapack_call(&e, i, (hilo_str){target, strlen(target)}, args, out);
+  hilo_arena_reset(&scratch);
+  return status;
+}
+
+static hilo_value lapack(const char *target, const char *options, const char *result,
+                         const hilo_value *args, uint32_t n) {
+  hilo_value out;
+  assert_int_equal(try_lapack(target, options, result, args, n, &out), HILO_OK);
+  return out;
+}
+
+static hilo_wide at(const hilo_value *v, uint64_t k) {
+  return hilo_wide_load(hilo_type_etype(&m->types, v->type), v->data, k);
+}
+
+static void potrf_stops_at_the_first_minor(void **state) {
+  (void)state;
+  const double a[4] = {4, 99, 2, 5}, b[4] = {4, 2, 99, -5};
+  const hilo_value av = value(type_of(m, "f64[2,2]"), a), bv = value(type_of(m, "f64[2,2]"), b);
+  hilo_value out = lapack("lapack_dpotrf_ffi", "{uplo = 76 : ui8}", "(f64[2,2], s32[])", &av, 1);
+  assert_memory_equal(out.elements[0].data, ((double[]){2, 99, 1, 2}), 32);
+  assert_int_equal(*(const int32_t *)(const void *)out.elements[1].data, 0);
+  out = lapack("lapack_dpotrf_ffi", "{uplo = 85 : ui8}", "(f64[2,2], s32[])", &bv, 1);
+  assert_int_equal(*(const int32_t *)(const void *)out.elements[1].data, 2);
+}
+
+static void trsm_reads_its_options(void **state) {
+  (void)state;
+  const float a[4] = {7, 3, 2, 9}, b[2] = {5, 4};
+  const hilo_value args[2] = {value(type_of(m, "f32[2,2]"), a), value(type_of(m, "f32[2,1]"), b)};
+  static const struct {
+    const char *options;
+    float x[2];
+  } rows[] = {
+      {"{diag = 85 : ui8, side = 76 : ui8, trans_x = 78 : ui8, uplo = 76 : ui8}", {5, -6}},
+      {"{diag = 85 : ui8, side = 76 : ui8, trans_x = 84 : ui8, uplo = 76 : ui8}", {-3, 4}},
+      {"{diag = 85 : ui8, side = 76 : ui8, trans_x = 67 : ui8, uplo = 85 : ui8}", {5, -11}},
+      {"{diag=85:ui8,side=76:ui8,trans_x=78:ui8,uplo=85:ui8}", {-7, 4}},
+  };
+  for (size_t k = 0; k < HILO_COUNT(rows); k++) {
+    const hilo_value x = lapack("lapack_strsm_ffi", rows[k].options, "f32[2,1]", args, 2);
+    assert_memory_equal(x.data, rows[k].x, 8);
+  }
+}
+
+static void lu_multiplies_to_the_permuted_matrix(void **state) {
+  (void)state;
+  enum { R = 5, C = 4 };
+  static char a[2 * R * C * 16];
+  fill(HILO_C128, 2 * R * C, 9, a);
+  const hilo_value arg = value(type_of(m, "c128[2,5,4]"), a);
+  const hilo_value out =
+      lapack("lapack_zgetrf_ffi", "{}", "(c128[2,5,4], s32[2,4], s32[2])", &arg, 1);
+  for (uint64_t n = 0; n < 2; n++) {
+    uint64_t row[R] = {0, 1, 2, 3, 4};
+    const int32_t *pivots = (const int32_t *)(const void *)out.elements[1].data + n * C;
+    for (int j = 0; j < C; j++) {
+      const uint64_t swap = row[j];
+      assert_true(pivots[j] > j && pivots[j] <= R);
+      row[j] = row[pivots[j] - 1], row[pivots[j] - 1] = swap;
+    }
+    for (uint64_t r = 0; r < R; r++)
+      for (uint64_t c = 0; c < C; c++) {
+        hilo_wide sum = {0, 0};
+        for (uint64_t k = 0; k <= r && k <= c; k++) {
+          const hilo_wide l =
+              k == r ? (hilo_wide){1, 0} : at(&out.elements[0], (n * R + r) * C + k);
+          sum =
+              hilo_wide_add(sum, hilo_wide_multiply(l, at(&out.elements[0], (n * R + k) * C + c)));
+          if (k < r) assert_true(fabsl(l.re) + fabsl(l.im) < 1.5L);
+        }
+        const hilo_wide d = hilo_wide_subtract(sum, at(&arg, (n * R + row[r]) * C + c));
+        assert_true(hilo_wide_square(d) < 1e-29L);
+      }
+  }
+  const float singular[4] = {0, 1, 0, 2};
+  const hilo_value s = value(type_of(m, "f32[2,2]"), singular);
+  const hilo_value bad = lapack("lapack_sgetrf_ffi", "", "(f32[2,2], s32[2], s32[])", &s, 1);
+  assert_int_equal(*(const int32_t *)(const void *)bad.elements[2].data, 1);
+}
+
+static void qr_is_orthogonal_and_multiplies_to_the_matrix(void **state) {
+  (void)state;
+  enum { R = 5, C = 3 };
+  static char a[R * C * 16];
+  for (int is_complex = 0; is_complex < 2; is_complex++) {
+    fill(is_complex ? HILO_C128 : HILO_F64, R * C, 11, a);
+    const hilo_value arg = value(type_of(m, is_complex ? "c128[5,3]" : "f64[5,3]"), a);
+    const hilo_value qr =
+        lapack(is_complex ? "lapack_zgeqrf_ffi" : "lapack_dgeqrf_ffi", "",
+               is_complex ? "(c128[5,3], c128[3])" : "(f64[5,3], f64[3])", &arg, 1);
+    const hilo_value q = lapack(is_complex ? "lapack_zungqr_ffi" : "lapack_dorgqr_ffi", "",
+                                is_complex ? "c128[5,3]" : "f64[5,3]", qr.elements, 2);
+    for (uint64_t x = 0; x < C; x++) {
+      assert_true(at(&qr.elements[0], x * C + x).im == 0);
+      for (uint64_t y = 0; y < C; y++) {
+        hilo_wide dot = {x == y ? -1 : 0, 0};
+        for (uint64_t r = 0; r < R; r++)
+          dot = hilo_wide_add(
+              dot, hilo_wide_multiply(hilo_wide_conjugate(at(&q, r * C + x)), at(&q, r * C + y)));
+        assert_true(hilo_wide_square(dot) < 1e-30L);
+      }
+      for (uint64_t r = 0; r < R; r++) {
+        hilo_wide sum = {0, 0};
+        for (uint64_t k = 0; k <= x; k++)
+          sum = hilo_wide_add(
+              sum, hilo_wide_multiply(at(&q, r * C + k), at(&qr.elements[0], k * C + x)));
+        assert_true(hilo_wide_square(hilo_wide_subtract(sum, at(&arg, r * C + x))) < 1e-30L);
+      }
+    }
+    const hilo_wide r00 = at(&qr.elements[0], 0);
+    assert_true(signbit(r00.re) != signbit(at(&arg, 0).re)); /* LAPACK's sign */
+  }
+}
+
+static void eigenvectors_are_scaled_by_their_matrix(void **state) {
+  (void)state;
+  static char a[ORDER * ORDER * 16];
+  for (int is_complex = 0; is_complex < 2; is_complex++)
+    for (int is_lower = 0; is_lower < 2; is_lower++) {
+      const hilo_etype etype = is_complex ? HILO_C128 : HILO_F64;
+      fill_positive(etype, is_lower, 21, a);
+      const hilo_value arg = value(type_of(m, is_complex ? "c128[7,7]" : "f64[7,7]"), a);
+      const hilo_value out = lapack(
+          is_complex ? "lapack_zheevd_ffi" : "lapack_dsyevd_ffi",
+          is_lower ? "{mode = 86 : ui8, uplo = 76 : ui8}" : "{mode = 86 : ui8, uplo = 85 : ui8}",
+          is_complex ? "(c128[7,7], f64[7], s32[])" : "(f64[7,7], f64[7], s32[])", &arg, 1);
+      for (uint64_t k = 0; k < ORDER; k++) {
+        const long double w = at(&out.elements[1], k).re;
+        assert_true(k == 0 || w >= at(&out.elements[1], k - 1).re);
+        long double norm = 0;
+        for (uint64_t r = 0; r < ORDER; r++) {
+          hilo_wide sum = {0, 0};
+          for (uint64_t j = 0; j < ORDER; j++) {
+            const bool is_held = is_lower ? j <= r : j >= r;
+            const hilo_wide x =
+                is_held ? at(&arg, r * ORDER + j) : hilo_wide_conjugate(at(&arg, j * ORDER + r));
+            sum = hilo_wide_add(sum, hilo_wide_multiply(x, at(&out.elements[0], j * ORDER + k)));
+          }
+          const hilo_wide v = at(&out.elements[0], r * ORDER + k);
+          norm += hilo_wide_square(v);
+          assert_true(hilo_wide_square(hilo_wide_subtract(sum, hilo_wide_scale(v, w))) < 1e-28L);
+        }
+        assert_true(fabsl(norm - 1) < 1e-14L);
+      }
+    }
+  const float bad[4] = {NAN, 0, 0, 1};
+  const hilo_value arg = value(type_of(m, "f32[2,2]"), bad);
+  const hilo_value out = lapack("lapack_ssyevd_ffi", "{mode = 78 : ui8, uplo = 76 : ui8}",
+                                "(f32[2,2], f32[2], s32[])", &arg, 1);
+  assert_true(isnan(at(&out.elements[1], 0).re) && isnan(at(&out.elements[1], 1).re));
+  assert_int_equal(*(const int32_t *)(const void *)out.elements[2].data, 1);
+}
+
+static void lapack_calls_with_other_shapes_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *target, *operand, *result;
+  } rows[] = {
+      {"lapack_sgesdd_ffi", "f32[2,2]", "(f32[2,2], s32[])"},
+      {"lapack_spotrf", "f32[2,2]", "(f32[2,2], s32[])"},
+      {"lapack_dpotrf_ffi", "f32[2,2]", "(f32[2,2], s32[])"},
+      {"lapack_spotrf_ffi", "f32[4]", "(f32[4], s32[])"},
+      {"lapack_spotrf_ffi", "f32[2,2]", "(f32[2,3], s32[])"},
+      {"lapack_spotrf_ffi", "f32[2,2]", "f32[2,2]"},
+      {"lapack_sgetrf_ffi", "f32[2,2]", "(f32[2,2], s32[3], s32[])"},
+      {"lapack_strsm_ffi", "f32[2,2]", "f32[2,2]"},
+      {"lapack_csyevd_ffi", "c64[2,2]", "(c64[2,2], f32[2], s32[])"},
+  };
+  const float a[8] = {1, 0, 0, 1};
+  for (size_t k = 0; k < HILO_COUNT(rows); k++) {
+    const hilo_value arg = value(type_of(m, rows[k].operand), a);
+    hilo_value out;
+    assert_int_equal(try_lapack(rows[k].target, "{uplo = 76 : ui8}", rows[k].result, &arg, 1, &out),
+                     HILO_LIMIT_ERROR);
+  }
+  assert_int_equal(diags.n_errors, HILO_COUNT(rows));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -605,6 +799,12 @@ int main(void) {
       TEST(what_is_not_positive_gives_nan),
       TEST(solutions_multiply_to_the_right_side),
       TEST(a_singular_matrix_divides_by_zero),
+      TEST(potrf_stops_at_the_first_minor),
+      TEST(trsm_reads_its_options),
+      TEST(lu_multiplies_to_the_permuted_matrix),
+      TEST(qr_is_orthogonal_and_multiplies_to_the_matrix),
+      TEST(eigenvectors_are_scaled_by_their_matrix),
+      TEST(lapack_calls_with_other_shapes_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

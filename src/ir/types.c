@@ -159,3 +159,11 @@ hilo_type_info hilo_type_get(const hilo_store *types, hilo_type t) {
     info.dynamic = (const uint64_t *)(const void *)(r->items + r->n);
   return info;
 }
+
+uint32_t hilo_type_n_leaves(const hilo_store *types, hilo_type t) {
+  if (!hilo_type_is_tuple(types, t)) return 1;
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < hilo_type_n_elements_of_tuple(types, t); k++)
+    n += hilo_type_n_leaves(types, hilo_type_element(types, t, k));
+  return n;
+}

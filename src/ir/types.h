@@ -100,6 +100,8 @@ static inline hilo_type hilo_type_bare(const hilo_store *types, hilo_type t) {
   const uint32_t bare = hilo_type_row_of(types, t)->bare;
   return (hilo_type){bare ? bare : t.ix};
 }
+/* Arrays, tokens and the like within a type: 1 if it is no tuple. As deep as tuples are nested. */
+uint32_t hilo_type_n_leaves(const hilo_store *types, hilo_type t);
 /* Equal but for layouts. */
 static inline bool hilo_type_compatible(const hilo_store *types, hilo_type a, hilo_type b) {
   return hilo_type_bare(types, a).ix == hilo_type_bare(types, b).ix;

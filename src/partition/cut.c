@@ -1,0 +1,33 @@
+/* One step after another; each in a file of its own. */
+#include "partition/cut.h"
+
+#include "partition/cut_parts.h"
+
+/* An element of a tuple that is computed crosses by itself; all other views are repeated. */
+static bool is_repeated(const hilo_module *m, hilo_inst i) {
+  if (hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT)) return false;
+  return hilo_partition_is_view(m, i) || hilo_inst_is(m, i, HILO_OP_TUPLE);
+}
+
+static void find_repeated(hilo_cutter *c) {
+  c->repeated = hilo_partition_cheap(c->m, c->arena);
+  HILO_FOR_EACH_INST(c->m, c->m->entry, i) {
+    if (is_repeated(c->m, i) && !hilo_control_has(c->m, i))
+      hilo_bitset_set(c->repeated, hilo_ix(c->m, i));
+  }
+}
+
+hilo_status hilo_partition_cut(hilo_module *m, const hilo_layers *layers, const hilo_units *units,
+                               bool share, hilo_pass_ctx *ctx, hilo_arena *arena, hilo_cut *out) {
+  *out = (hilo_cut){.m = m, .units = units, .layers = layers};
+  hilo_cutter c = {.cut = out, .m = m, .arena = arena, .ctx = ctx};
+  c.copies_unit = units->n > 1 ? units->n : 0;
+  HILO_TRY(hilo_cut_prepare(&c));
+  find_repeated(&c);
+  c.graph = hilo_entry_graph_make(m, arena);
+  hilo_cut_classify(&c);
+  hilo_cut_bodies(&c);
+  hilo_cut_order(&c);
+  hilo_cut_share(&c, share);
+  return HILO_OK;
+}

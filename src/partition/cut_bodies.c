@@ -1,0 +1,206 @@
+/* From the last unit to the first, since what later ones need says what earlier ones put out; what
+ * nobody needs is in no body.
+ *
+ * The order of outputs comes from hashes: up(v) of what v is made of within the piece, down(v) of
+ * what becomes of it there. The body is numbered in post-order from the outputs in that order. */
+#include "partition/cut_parts.h"
+#include "rewrite/replace.h"
+
+#include <stdlib.h>
+
+typedef hilo_vec(hilo_inst) inst_list;
+
+typedef struct {
+  hilo_inst inst;
+  uint64_t up, down;
+  uint32_t place;
+} seed;
+
+typedef struct {
+  hilo_cutter *c;
+  inst_list *outputs, *effects; /* by unit */
+  uint64_t *is_output;          /* bit by instruction */
+  uint32_t *mark;               /* by instruction: the last walk that saw it */
+  uint32_t walk;                /* the walk under way */
+  uint64_t *up, *down;          /* by instruction, of the unit at hand */
+  inst_list members, inputs;    /* of the unit at hand, in post-order; by first use */
+  hilo_vec(seed) seeds;
+} bodies;
+
+static bool is_first_visit(bodies *b, hilo_inst i) {
+  uint32_t *mark = &b->mark[hilo_ix(b->c->m, i)];
+  const bool first = *mark != b->walk;
+  *mark = b->walk;
+  return first;
+}
+
+static void add_output(bodies *b, hilo_inst i) {
+  if (hilo_bitset_insert(b->is_output, hilo_ix(b->c->m, i)))
+    HILO_PUSH(b->c->arena, &b->outputs[b->c->unit[hilo_ix(b->c->m, i)]], i);
+}
+
+/* Tokens do not cross; see cut_order.c. */
+static bool crosses(const bodies *b, hilo_inst i) {
+  return hilo_type_is_array(&b->c->m->types, hilo_inst_type(b->c->m, i));
+}
+
+typedef struct {
+  hilo_inst inst;
+  uint32_t k;
+} visit;
+
+/* Members and inputs that `from` needs and this walk has not seen. */
+static void walk_from(bodies *b, hilo_inst from, uint32_t unit) {
+  hilo_cutter *c = b->c;
+  if (!is_first_visit(b, from)) return;
+  hilo_vec(visit) stack = {0};
+  HILO_PUSH(c->arena, &stack, ((visit){.inst = from}));
+  while (stack.n) {
+    visit *top = &stack.v[stack.n - 1];
+    if (top->k == hilo_inst_n_operands(c->m, top->inst)) {
+      HILO_PUSH(c->arena, &b->members, top->inst);
+      stack.n--;
+      continue;
+    }
+    const hilo_inst need = hilo_inst_operand(c->m, top->inst, top->k++);
+    if (!is_first_visit(b, need)) continue;
+    if (hilo_cut_is_inside(c, need, unit))
+      HILO_PUSH(c->arena, &stack, ((visit){.inst = need}));
+    else if (crosses(b, need))
+      HILO_PUSH(c->arena, &b->inputs, need);
+  }
+  HILO_VEC_FREE(c->arena, &stack);
+}
+
+static bool is_member(const bodies *b, hilo_inst i, uint32_t unit) {
+  return b->mark[hilo_ix(b->c->m, i)] == b->walk && hilo_cut_is_inside(b->c, i, unit);
+}
+
+static void hash_members(bodies *b, uint32_t unit) {
+  const hilo_module *m = b->c->m;
+  for (uint32_t at = 0; at < b->members.n; at++) {
+    const hilo_inst i = b->members.v[at];
+    const uint32_t ix = hilo_ix(m, i);
+    uint64_t h = hilo_hash_u64(b->c->look[ix]);
+    for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++) {
+      const hilo_inst need = hilo_inst_operand(m, i, k);
+      h = hilo_hash_combine(h, is_member(b, need, unit)
+                                   ? b->up[hilo_ix(m, need)]
+                                   : hilo_hash_u64(~(uint64_t)hilo_inst_type(m, need).ix));
+    }
+    b->up[ix] = h;
+    b->down[ix] = 0;
+  }
+  for (uint32_t at = b->members.n; at-- > 0;) {
+    const hilo_inst i = b->members.v[at];
+    const uint32_t ix = hilo_ix(m, i);
+    const bool is_output = b->c->unit[ix] == unit && hilo_bitset_get(b->is_output, ix);
+    /* So far `down` is a sum over users: their order says nothing. */
+    b->down[ix] = hilo_hash_combine(hilo_hash_combine(b->up[ix], is_output), b->down[ix]);
+    for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
+      b->down[hilo_ix(m, hilo_inst_operand(m, i, k))] += hilo_hash_combine(k, b->down[ix]);
+  }
+}
+
+static int by_hash(const void *a, const void *b) {
+  const seed *x = a, *y = b;
+  if (x->up != y->up) return x->up < y->up ? -1 : 1;
+  if (x->down != y->down) return x->down < y->down ? -1 : 1;
+  return (x->place > y->place) - (x->place < y->place);
+}
+
+static void start_walk(bodies *b) {
+  b->walk++;
+  b->members.n = b->inputs.n = 0;
+}
+
+static void sort_by_hash(bodies *b, inst_list *list) {
+  b->seeds.n = 0;
+  for (uint32_t k = 0; k < list->n; k++) {
+    const uint32_t ix = hilo_ix(b->c->m, list->v[k]);
+    HILO_PUSH(b->c->arena, &b->seeds,
+              ((seed){list->v[k], b->up[ix], b->down[ix], b->c->graph.place[ix]}));
+  }
+  if (b->seeds.n) qsort(b->seeds.v, b->seeds.n, sizeof(seed), by_hash);
+  for (uint32_t k = 0; k < list->n; k++) list->v[k] = b->seeds.v[k].inst;
+}
+
+static void walk(bodies *b, uint32_t unit) {
+  start_walk(b);
+  for (uint32_t k = 0; k < b->outputs[unit].n; k++) walk_from(b, b->outputs[unit].v[k], unit);
+  for (uint32_t k = 0; k < b->effects[unit].n; k++) walk_from(b, b->effects[unit].v[k], unit);
+}
+
+static const hilo_inst *keep(bodies *b, const inst_list *list) {
+  hilo_inst *v = HILO_NEW_ARRAY(b->c->arena, hilo_inst, list->n + 1);
+  if (list->n) memcpy(v, list->v, list->n * sizeof(hilo_inst));
+  return v;
+}
+
+/* The piece of a unit, if it computes anything; what it needs becomes outputs of units before. */
+static bool make_piece(bodies *b, uint32_t unit, hilo_piece *piece) {
+  if (!b->outputs[unit].n && !b->effects[unit].n) return false;
+  walk(b, unit);
+  hash_members(b, unit);
+  sort_by_hash(b, &b->outputs[unit]);
+  sort_by_hash(b, &b->effects[unit]);
+  walk(b, unit);
+  for (uint32_t k = 0; k < b->inputs.n; k++)
+    if (!hilo_cut_is_input(b->c->m, b->inputs.v[k])) {
+      HILO_CHECK(b->c->unit[hilo_ix(b->c->m, b->inputs.v[k])] < unit);
+      add_output(b, b->inputs.v[k]);
+    }
+  *piece = (hilo_piece){.unit = unit,
+                        .body = keep(b, &b->members),
+                        .n_body = b->members.n,
+                        .inputs = keep(b, &b->inputs),
+                        .n_inputs = b->inputs.n,
+                        .outputs = keep(b, &b->outputs[unit]),
+                        .n_outputs = b->outputs[unit].n};
+  return true;
+}
+
+static void find_seeds(bodies *b) {
+  hilo_cutter *c = b->c;
+  for (uint32_t k = 0; k < c->cut->n_outputs; k++)
+    if (crosses(b, c->cut->outputs[k])) add_output(b, c->cut->outputs[k]);
+  const uint64_t *effects = hilo_effects_make(c->m, c->arena);
+  HILO_FOR_EACH_INST(c->m, c->m->entry, i) {
+    if (!hilo_inst_has_effect(c->m, i, effects)) continue;
+    if (hilo_inst_is(c->m, i, HILO_OP_PARAMETER)) continue;
+    HILO_PUSH(c->arena, &b->effects[c->unit[hilo_ix(c->m, i)]], i);
+  }
+}
+
+static void set_producers(hilo_cut *cut, hilo_arena *arena) {
+  cut->producer = HILO_NEW_ZEROED(arena, uint32_t, cut->n_inst_slots);
+  for (uint32_t p = 0; p < cut->n_pieces; p++)
+    for (uint32_t k = 0; k < cut->pieces[p].n_outputs; k++)
+      cut->producer[hilo_ix(cut->m, cut->pieces[p].outputs[k])] = p + 1;
+}
+
+void hilo_cut_bodies(hilo_cutter *c) {
+  const uint32_t n_units = c->cut->units->n + 1, n_slots = c->m->n_inst_slots;
+  bodies b = {.c = c,
+              .outputs = HILO_NEW_ZEROED(c->arena, inst_list, n_units),
+              .effects = HILO_NEW_ZEROED(c->arena, inst_list, n_units),
+              .is_output = hilo_bitset_create(c->arena, n_slots),
+              .mark = HILO_NEW_ZEROED(c->arena, uint32_t, n_slots),
+              .up = HILO_NEW_ZEROED(c->arena, uint64_t, n_slots),
+              .down = HILO_NEW_ZEROED(c->arena, uint64_t, n_slots)};
+  find_seeds(&b);
+  hilo_piece *pieces = HILO_NEW_ARRAY(c->arena, hilo_piece, n_units);
+  uint32_t first = n_units;
+  for (uint32_t unit = n_units; unit-- > 0;)
+    if (make_piece(&b, unit, &pieces[first - 1])) first--;
+  c->cut->pieces = pieces + first;
+  c->cut->n_pieces = n_units - first;
+  set_producers(c->cut, c->arena);
+  for (uint32_t unit = 0; unit < n_units; unit++) {
+    HILO_VEC_FREE(c->arena, &b.outputs[unit]);
+    HILO_VEC_FREE(c->arena, &b.effects[unit]);
+  }
+  HILO_VEC_FREE(c->arena, &b.members);
+  HILO_VEC_FREE(c->arena, &b.inputs);
+  HILO_VEC_FREE(c->arena, &b.seeds);
+}

@@ -1,0 +1,56 @@
+/* Classes of instructions: operation, type, attributes and called computations, by content, in a
+ * store of their own: equal content, equal handle. Names, metadata, shardings and channel numbers
+ * are not in it. */
+#include "analysis/canonical.h"
+#include "partition/cut_parts.h"
+
+enum { FIXED_WORDS = 11 };
+
+typedef struct {
+  hilo_cutter *c;
+  hilo_store classes, bodies; /* of instructions; digests of computations */
+  hilo_canonical *canonical;
+  hilo_vec(uint32_t) words;
+} classifier;
+
+static uint32_t put_words(classifier *k) {
+  return hilo_store_put(&k->classes, 0, k->words.v, k->words.n * sizeof(uint32_t));
+}
+
+/* Rank 0: what may differ between layers that are the same otherwise. */
+static bool is_scalar_constant(const hilo_module *m, hilo_inst i) {
+  return hilo_inst_is(m, i, HILO_OP_CONSTANT) &&
+         hilo_type_row_of(&m->types, hilo_inst_type(m, i))->n == 0;
+}
+
+static void classify(classifier *k, hilo_inst i) {
+  hilo_cutter *c = k->c;
+  const hilo_module *m = c->m;
+  const uint32_t ix = hilo_ix(m, i);
+  const hilo_extra_attrs extra = hilo_inst_extra(m, i);
+  const uint32_t fixed[FIXED_WORDS] = {
+      m->inst.op[ix],        m->inst.type[ix],        m->inst.n_operands[ix],
+      extra.frontend.ix,     extra.backend_config.ix, extra.result_accuracy.ix,
+      extra.neuron.ix,       extra.is_composite,      extra.execution_thread.ix,
+      extra.channel_id != 0, m->inst.attr[ix]};
+  k->words.n = 0;
+  for (uint32_t w = 0; w < FIXED_WORDS; w++) HILO_PUSH(c->arena, &k->words, fixed[w]);
+  for (uint32_t callee = 0; callee < hilo_inst_n_called(m, i); callee++) {
+    const hilo_digest digest = hilo_canonical_digest(k->canonical, hilo_inst_called(m, i, callee));
+    HILO_PUSH(c->arena, &k->words, hilo_store_put(&k->bodies, 0, &digest, sizeof(digest)));
+  }
+  c->class[ix] = c->look[ix] = put_words(k);
+  if (!is_scalar_constant(m, i)) return;
+  k->words.v[FIXED_WORDS - 1] = 0;
+  c->look[ix] = put_words(k);
+}
+
+void hilo_cut_classify(hilo_cutter *c) {
+  classifier k = {.c = c, .canonical = hilo_canonical_make(c->m, c->arena)};
+  hilo_store_init(&k.classes, c->arena, NULL);
+  hilo_store_init(&k.bodies, c->arena, NULL);
+  c->class = HILO_NEW_ZEROED(c->arena, uint32_t, c->m->n_inst_slots);
+  c->look = HILO_NEW_ZEROED(c->arena, uint32_t, c->m->n_inst_slots);
+  HILO_FOR_EACH_INST(c->m, c->m->entry, i) { classify(&k, i); }
+  HILO_VEC_FREE(c->arena, &k.words);
+}

@@ -1,0 +1,144 @@
+/* What no value says: which input buffers outputs take over, and which pieces must have run before
+ * another: tokens, control edges, readers of a buffer that a piece overwrites. */
+#include "partition/cut_parts.h"
+
+#include <stdlib.h>
+
+typedef hilo_vec(uint32_t) piece_list;
+typedef hilo_vec(hilo_piece_alias) alias_list;
+
+typedef struct {
+  hilo_cutter *c;
+  uint32_t *piece_of_unit; /* 1 + piece; 0: none */
+  uint64_t *before;        /* bits: row p, column q: values say that q runs before p */
+  size_t row_words;
+  piece_list *after; /* by piece */
+  uint32_t *at;      /* by instruction: 1 + its place among the inputs or outputs at hand */
+} ordering;
+
+static bool runs_before(const ordering *o, uint32_t q, uint32_t p) {
+  return hilo_bitset_get(o->before + p * o->row_words, q);
+}
+
+static void find_data_order(ordering *o) {
+  hilo_cut *cut = o->c->cut;
+  o->row_words = HILO_BITSET_WORDS(cut->n_pieces);
+  o->before = HILO_NEW_ZEROED(o->c->arena, uint64_t, o->row_words * cut->n_pieces + 1);
+  for (uint32_t p = 0; p < cut->n_pieces; p++) {
+    uint64_t *row = o->before + p * o->row_words;
+    for (uint32_t k = 0; k < cut->pieces[p].n_inputs; k++) {
+      const uint32_t q = cut->producer[hilo_ix(cut->m, cut->pieces[p].inputs[k])];
+      if (!q || !hilo_bitset_insert(row, q - 1)) continue;
+      for (size_t w = 0; w < o->row_words; w++) row[w] |= o->before[(q - 1) * o->row_words + w];
+    }
+  }
+}
+
+static void add_after(ordering *o, uint32_t p, uint32_t q) {
+  if (p == q || runs_before(o, q, p)) return;
+  for (uint32_t k = 0; k < o->after[p].n; k++)
+    if (o->after[p].v[k] == q) return;
+  HILO_PUSH(o->c->arena, &o->after[p], q);
+}
+
+/* Tokens and control edges between units. */
+static void follow_edges(ordering *o) {
+  const hilo_cut *cut = o->c->cut;
+  const hilo_module *m = cut->m;
+  for (uint32_t p = 0; p < cut->n_pieces; p++) {
+    const hilo_piece *piece = &cut->pieces[p];
+    for (uint32_t at = 0; at < piece->n_body; at++) {
+      HILO_FOR_EACH_NEED(m, piece->body[at], need) {
+        if (hilo_cut_is_inside(o->c, need, piece->unit) || hilo_cut_is_input(m, need) ||
+            hilo_inst_is(m, need, HILO_OP_PARAMETER))
+          continue;
+        const uint32_t q = o->piece_of_unit[o->c->unit[hilo_ix(m, need)]];
+        if (q) add_after(o, p, q - 1);
+      }
+    }
+  }
+}
+
+static int by_number(const void *a, const void *b) {
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* ---- aliases ---- */
+
+/* By input of the module: pieces that read it. */
+static piece_list *find_readers(ordering *o, const uint32_t *leaf) {
+  const hilo_cut *cut = o->c->cut;
+  piece_list *readers = HILO_NEW_ZEROED(o->c->arena, piece_list, cut->n_inputs + 1);
+  for (uint32_t p = 0; p < cut->n_pieces; p++)
+    for (uint32_t k = 0; k < cut->pieces[p].n_inputs; k++) {
+      const uint32_t its = leaf[hilo_ix(cut->m, cut->pieces[p].inputs[k])];
+      if (its) HILO_PUSH(o->c->arena, &readers[its - 1], p);
+    }
+  return readers;
+}
+
+/* An alias of the module becomes one of the piece that computes the output, if that piece reads the
+ * input and none after it does. Then the others that read it come first. */
+static void place_alias(ordering *o, const hilo_piece_alias *alias, const piece_list *readers,
+                        uint32_t p, alias_list *list) {
+  const hilo_cut *cut = o->c->cut;
+  bool reads = false;
+  for (uint32_t k = 0; k < readers->n; k++) {
+    if (readers->v[k] > p) return;
+    reads |= readers->v[k] == p;
+  }
+  if (!reads) return;
+  for (uint32_t k = 0; k < readers->n; k++) add_after(o, p, readers->v[k]);
+  const uint32_t in = hilo_ix(cut->m, cut->inputs[alias->input]);
+  const uint32_t out = hilo_ix(cut->m, cut->outputs[alias->output]);
+  HILO_PUSH(o->c->arena, list, ((hilo_piece_alias){o->at[out] - 1, o->at[in] - 1, alias->kind}));
+}
+
+static int by_output(const void *a, const void *b) {
+  const hilo_piece_alias *x = a, *y = b;
+  return (x->output > y->output) - (x->output < y->output);
+}
+
+static void place_aliases(ordering *o) {
+  hilo_cut *cut = o->c->cut;
+  const hilo_module *m = cut->m;
+  uint32_t *leaf = HILO_NEW_ZEROED(o->c->arena, uint32_t, cut->n_inst_slots);
+  for (uint32_t k = 0; k < cut->n_inputs; k++) leaf[hilo_ix(m, cut->inputs[k])] = k + 1;
+  const piece_list *readers = find_readers(o, leaf);
+  piece_list *of_piece = HILO_NEW_ZEROED(o->c->arena, piece_list, cut->n_pieces + 1);
+  for (uint32_t k = 0; k < cut->n_aliases; k++) {
+    const uint32_t p = cut->producer[hilo_ix(m, cut->outputs[cut->aliases[k].output])];
+    if (p) HILO_PUSH(o->c->arena, &of_piece[p - 1], k);
+  }
+  for (uint32_t p = 0; p < cut->n_pieces; p++) {
+    hilo_piece *piece = &cut->pieces[p];
+    for (uint32_t k = 0; k < piece->n_inputs; k++) o->at[hilo_ix(m, piece->inputs[k])] = k + 1;
+    for (uint32_t k = 0; k < piece->n_outputs; k++) o->at[hilo_ix(m, piece->outputs[k])] = k + 1;
+    alias_list list = {0};
+    for (uint32_t k = 0; k < of_piece[p].n; k++) {
+      const hilo_piece_alias *alias = &cut->aliases[of_piece[p].v[k]];
+      place_alias(o, alias, &readers[alias->input], p, &list);
+    }
+    if (list.n) qsort(list.v, list.n, sizeof(*list.v), by_output);
+    piece->aliases = list.v;
+    piece->n_aliases = list.n;
+  }
+}
+
+void hilo_cut_order(hilo_cutter *c) {
+  hilo_cut *cut = c->cut;
+  ordering o = {.c = c,
+                .piece_of_unit = HILO_NEW_ZEROED(c->arena, uint32_t, cut->units->n + 1),
+                .after = HILO_NEW_ZEROED(c->arena, piece_list, cut->n_pieces + 1),
+                .at = HILO_NEW_ZEROED(c->arena, uint32_t, cut->n_inst_slots)};
+  for (uint32_t p = 0; p < cut->n_pieces; p++) o.piece_of_unit[cut->pieces[p].unit] = p + 1;
+  find_data_order(&o);
+  follow_edges(&o);
+  place_aliases(&o);
+  for (uint32_t p = 0; p < cut->n_pieces; p++) {
+    if (o.after[p].n) qsort(o.after[p].v, o.after[p].n, sizeof(uint32_t), by_number);
+    cut->pieces[p].after = o.after[p].v;
+    cut->pieces[p].n_after = o.after[p].n;
+  }
+}

@@ -1,0 +1,42 @@
+/* The steps of a cut. Internal to partition. */
+#ifndef HILO_PARTITION_CUT_PARTS_H
+#define HILO_PARTITION_CUT_PARTS_H
+
+#include "partition/cut.h"
+#include "partition/entry_graph.h"
+
+typedef struct {
+  hilo_cut *cut;
+  hilo_module *m;
+  hilo_arena *arena;
+  hilo_pass_ctx *ctx;
+  uint32_t copies_unit; /* where copies of outputs go: behind all others, if there are others */
+  uint32_t *unit;       /* by instruction of the entry */
+  uint64_t *repeated;   /* bit by instruction: cheap or a view, in every piece that needs it */
+  hilo_entry_graph graph;
+  uint32_t *class; /* by instruction: equal for those that are equal by themselves */
+  uint32_t *look;  /* the same, but that all scalar constants of a type look alike */
+} hilo_cutter;
+
+/* Markers go, elements of tuples are told apart, outputs are listed; fills in unit, and the inputs,
+ * outputs and aliases of the cut. */
+HILO_NODISCARD hilo_status hilo_cut_prepare(hilo_cutter *c);
+/* Fill in class and look. */
+void hilo_cut_classify(hilo_cutter *c);
+/* Pieces with body, inputs and outputs; producers. */
+void hilo_cut_bodies(hilo_cutter *c);
+/* Aliases of pieces, and their order where no value says it. */
+void hilo_cut_order(hilo_cutter *c);
+/* Which pieces are the same. */
+void hilo_cut_share(hilo_cutter *c, bool share);
+
+/* Is it an array that comes from outside: a parameter, or an element of a tuple parameter? */
+bool hilo_cut_is_input(const hilo_module *m, hilo_inst i);
+/* Does it belong to a piece of this unit? (Inputs belong to none.) */
+static inline bool hilo_cut_is_inside(const hilo_cutter *c, hilo_inst i, uint32_t unit) {
+  const uint32_t ix = hilo_ix(c->m, i);
+  return (c->unit[ix] == unit || hilo_bitset_get(c->repeated, ix)) && !hilo_cut_is_input(c->m, i) &&
+         !hilo_inst_is(c->m, i, HILO_OP_PARAMETER);
+}
+
+#endif

@@ -16,22 +16,31 @@
   for (uint32_t k = 0; k < n; k++)                                                                 \
     memcpy(to + k * sizeof(type), from + at[k] * (int64_t)sizeof(type), sizeof(type));
 #define STRIDED(type)                                                                              \
-  for (uint32_t k = 0; k < n; k++)                                                                 \
-    memcpy(to + k * sizeof(type), from + k * step * (int64_t)sizeof(type), sizeof(type));
+  for (uint64_t k = 0; k < n; k++)                                                                 \
+    memcpy(to + k * sizeof(type), from + (int64_t)k * step * (int64_t)sizeof(type), sizeof(type));
 #define SCATTER(type)                                                                              \
   for (uint32_t k = 0; k < n; k++)                                                                 \
     memcpy(to + at[k] * (int64_t)sizeof(type), from + k * sizeof(type), sizeof(type));
+#define PICK(type)                                                                                 \
+  for (uint64_t k = 0; k < n; k++)                                                                 \
+    memcpy(to + (int64_t)k * step * (int64_t)sizeof(type), from + at[k] * sizeof(type),            \
+           sizeof(type));
 
 void hilo_gather_elements(char *to, const char *from, const int64_t *at, uint32_t n,
                           uint32_t size) {
   FOR_SIZE(size, GATHER)
 }
 
-void hilo_gather_strided(char *to, const char *from, int64_t step, uint32_t n, uint32_t size) {
+void hilo_gather_strided(char *to, const char *from, int64_t step, uint64_t n, uint32_t size) {
   FOR_SIZE(size, STRIDED)
 }
 
 void hilo_scatter_elements(char *to, const int64_t *at, const char *from, uint32_t n,
                            uint32_t size) {
   FOR_SIZE(size, SCATTER)
+}
+
+void hilo_pick_elements(char *to, int64_t step, const char *from, const uint64_t *at, uint64_t n,
+                        uint32_t size) {
+  FOR_SIZE(size, PICK)
 }

@@ -66,8 +66,6 @@ LATER(batch_norm_inference)
 LATER(batch_norm_training)
 LATER(scan)
 LATER(shuffle)
-LATER(sort)
-LATER(topk)
 
 /* ---- linear algebra, random numbers, dynamic shapes ---- */
 

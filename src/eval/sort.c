@@ -1,0 +1,168 @@
+/* sort and topk.
+ *
+ * Every sort is stable. Rows (of the sorted dimension) are taken together in batches: their
+ * elements are packed row after row, one order is found for all of them (merge_sort.h,
+ * sort_order.h), and the results are picked in that order.
+ *
+ * topk: the order is the total one (NaNs first among the largest, -0 below 0), equals by index;
+ * or that of the comparator, if the operation calls one. */
+#include "eval/element_moves.h"
+#include "eval/results.h"
+#include "eval/sort_order.h"
+
+enum { BATCH_ELEMENTS = 1 << 16 };
+
+typedef struct {
+  const hilo_eval *e;
+  uint32_t n; /* arrays */
+  const hilo_value *args;
+  uint32_t *sizes;            /* bytes of an element */
+  const char **in;            /* of a batch, row after row */
+  uint64_t rows, size, inner; /* elements of a row lie `inner` apart */
+} sorter;
+
+static sorter open_sorter(const hilo_eval *e, const hilo_value *args, uint32_t n, uint32_t along,
+                          hilo_etype *etypes) {
+  const hilo_dims dims = hilo_type_dims(&e->m->types, args[0].type);
+  sorter s = {.e = e,
+              .n = n,
+              .args = args,
+              .sizes = HILO_NEW_ARRAY(e->scratch, uint32_t, n),
+              .in = HILO_NEW_ARRAY(e->scratch, const char *, n),
+              .rows = 1,
+              .size = (uint64_t)dims.v[along],
+              .inner = 1};
+  for (uint32_t d = 0; d < dims.n; d++) {
+    if (d != along) s.rows *= (uint64_t)dims.v[d];
+    if (d > along) s.inner *= (uint64_t)dims.v[d];
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    etypes[k] = hilo_value_etype(e, &args[k]);
+    s.sizes[k] = hilo_etype_bytes(etypes[k]);
+  }
+  return s;
+}
+
+/* Where a row begins in its array. */
+static uint64_t row_start(const sorter *s, uint64_t row) {
+  return row / s->inner * s->inner * s->size + row % s->inner;
+}
+
+static void pack_rows(sorter *s, uint64_t first, uint64_t n_rows) {
+  for (uint32_t k = 0; k < s->n; k++) {
+    const uint32_t bytes = s->sizes[k];
+    if (s->inner == 1) {
+      s->in[k] = s->args[k].data + first * s->size * bytes;
+      continue;
+    }
+    char *packed = hilo_arena_alloc_array(s->e->scratch, n_rows * s->size, bytes, 64);
+    s->in[k] = packed;
+    for (uint64_t r = 0; r < n_rows; r++)
+      hilo_gather_strided(packed + r * s->size * bytes,
+                          s->args[k].data + row_start(s, first + r) * bytes, (int64_t)s->inner,
+                          s->size, bytes);
+  }
+}
+
+/* The order of rows first … first + n_rows - 1, and how to get at their elements. */
+static hilo_status sort_batch(sorter *s, hilo_sort_order *order, uint64_t first, uint64_t n_rows,
+                              const uint64_t **sorted) {
+  pack_rows(s, first, n_rows);
+  const hilo_comparator comparator = hilo_sort_order_of(order, s->in, n_rows * s->size);
+  return hilo_merge_sort(s->e, n_rows, s->size, &comparator, sorted);
+}
+
+static uint64_t batch_rows(const sorter *s, uint64_t first) {
+  const uint64_t most = s->size && s->size < BATCH_ELEMENTS ? BATCH_ELEMENTS / s->size : 1;
+  return s->rows - first < most ? s->rows - first : most;
+}
+
+/* ---- sort ---- */
+
+static void write_rows(const sorter *s, const uint64_t *sorted, uint64_t first, uint64_t n_rows,
+                       char *const *data) {
+  for (uint32_t k = 0; k < s->n; k++)
+    for (uint64_t r = 0; r < n_rows; r++)
+      hilo_pick_elements(data[k] + row_start(s, first + r) * s->sizes[k], (int64_t)s->inner,
+                         s->in[k], sorted + r * s->size, s->size, s->sizes[k]);
+}
+
+hilo_status hilo_eval_op_sort(const hilo_eval *e, hilo_inst i, const hilo_value *args,
+                              hilo_value *out) {
+  const uint32_t n = hilo_inst_n_operands(e->m, i);
+  hilo_etype *etypes = HILO_NEW_ARRAY(e->scratch, hilo_etype, n);
+  const uint32_t along = (uint32_t)hilo_attrs(e->m, i, sort).dimension;
+  sorter s = open_sorter(e, args, n, along, etypes);
+  char **data = HILO_NEW_ARRAY(e->scratch, char *, n);
+  hilo_sort_order *order;
+  hilo_status status = hilo_sort_order_open(e, i, hilo_inst_called(e->m, i, 0), n, etypes, &order);
+  if (status == HILO_OK)
+    status = hilo_eval_new_results(e, i, n, hilo_type_dims(&e->m->types, args[0].type), out, data);
+  uint64_t n_rows;
+  for (uint64_t first = 0; status == HILO_OK && first < s.rows; first += n_rows) {
+    const hilo_arena_mark mark = hilo_arena_get_mark(e->scratch);
+    const uint64_t *sorted;
+    n_rows = batch_rows(&s, first);
+    status = sort_batch(&s, order, first, n_rows, &sorted);
+    if (status == HILO_OK) write_rows(&s, sorted, first, n_rows, data);
+    hilo_arena_rewind(e->scratch, mark);
+  }
+  return status;
+}
+
+/* ---- topk ---- */
+
+/* The first k of each row, and their indices in it. */
+static void write_first(const sorter *s, const uint64_t *sorted, uint64_t first, uint64_t n_rows,
+                        uint64_t k, hilo_etype index_etype, char *values, char *indices) {
+  const uint32_t bytes = s->sizes[0];
+  hilo_lanes x;
+  for (uint64_t r = 0; r < n_rows; r++) {
+    const uint64_t *row = sorted + r * s->size, to = (first + r) * k;
+    hilo_pick_elements(values + to * bytes, 1, s->in[0], row, k, bytes);
+    for (uint64_t at = 0; at < k; at += HILO_LANES) {
+      const uint32_t n = k - at < HILO_LANES ? (uint32_t)(k - at) : HILO_LANES;
+      for (uint32_t j = 0; j < n; j++) x.u[j] = row[at + j] - r * s->size;
+      hilo_lanes_store(index_etype, indices, to + at, n, &x);
+    }
+  }
+}
+
+static hilo_status open_topk_order(const hilo_eval *e, hilo_inst i, const hilo_etype *etype,
+                                   hilo_sort_order **order) {
+  if (hilo_inst_n_called(e->m, i))
+    return hilo_sort_order_open(e, i, hilo_inst_called(e->m, i, 0), 1, etype, order);
+  if (hilo_etype_is_complex(*etype)) return hilo_eval_refuse(e, i, "complex numbers have no order");
+  *order = hilo_sort_order_total(e, *etype, hilo_attrs(e->m, i, topk).largest);
+  return HILO_OK;
+}
+
+hilo_status hilo_eval_op_topk(const hilo_eval *e, hilo_inst i, const hilo_value *args,
+                              hilo_value *out) {
+  const hilo_dims dims = hilo_type_dims(&e->m->types, args[0].type);
+  const int64_t k = hilo_attrs(e->m, i, topk).k;
+  hilo_etype etype;
+  sorter s = open_sorter(e, args, 1, dims.n - 1, &etype);
+  if (k < 0 || (uint64_t)k > s.size)
+    return hilo_eval_refuse(e, i, "it takes more elements than there are");
+  int64_t *result_dims = HILO_NEW_ARRAY(e->scratch, int64_t, dims.n);
+  memcpy(result_dims, dims.v, dims.n * sizeof(int64_t));
+  result_dims[dims.n - 1] = k;
+  char *data[2];
+  hilo_sort_order *order;
+  hilo_status status = open_topk_order(e, i, &etype, &order);
+  if (status == HILO_OK)
+    status = hilo_eval_new_results(e, i, 2, (hilo_dims){result_dims, dims.n}, out, data);
+  uint64_t n_rows;
+  for (uint64_t first = 0; status == HILO_OK && first < s.rows; first += n_rows) {
+    const hilo_arena_mark mark = hilo_arena_get_mark(e->scratch);
+    const uint64_t *sorted;
+    n_rows = batch_rows(&s, first);
+    status = sort_batch(&s, order, first, n_rows, &sorted);
+    if (status == HILO_OK)
+      write_first(&s, sorted, first, n_rows, (uint64_t)k, hilo_value_etype(e, &out->elements[1]),
+                  data[0], data[1]);
+    hilo_arena_rewind(e->scratch, mark);
+  }
+  return status;
+}

@@ -52,13 +52,6 @@ LATER(replica_id)
 LATER(send)
 LATER(send_done)
 
-/* ---- movement and contraction ---- */
-
-LATER(convolution)
-LATER(dot)
-LATER(ragged_dot)
-LATER(scaled_dot)
-
 /* ---- reductions and sorts ---- */
 
 LATER(batch_norm_grad)

@@ -163,6 +163,41 @@ void hilo_strided_fill(hilo_dims box, uint32_t size, char *to, const hilo_stride
   hilo_strided_copy(box, size, to, strides, element, &same);
 }
 
+/* The box and the strides of a dense array in this order. */
+static hilo_dims reorder(hilo_dims dims, hilo_dims order, int64_t *box, hilo_strides *strides) {
+  const hilo_strides dense = hilo_strides_row_major(dims);
+  strides->start = 0;
+  for (uint32_t d = 0; d < order.n; d++) {
+    box[d] = dims.v[order.v[d]];
+    strides->step[d] = dense.step[order.v[d]];
+  }
+  return (hilo_dims){box, order.n};
+}
+
+bool hilo_is_dense_in_order(hilo_dims dims, hilo_dims order) {
+  int64_t box[HILO_MAX_RANK];
+  hilo_strides from;
+  hilo_walk w = hilo_walk_of(reorder(dims, order, box, &from));
+  if (!hilo_walk_begin(&w)) return true;
+  hilo_walk_follow(&w, &from);
+  hilo_walk_simplify(&w);
+  return w.rank == 0 || (w.rank == 1 && w.step[0][0] == 1);
+}
+
+const char *hilo_dense_in_order(hilo_arena *arena, hilo_dims dims, uint32_t size, const char *data,
+                                hilo_dims order) {
+  if (hilo_is_dense_in_order(dims, order)) return data;
+  int64_t sizes[HILO_MAX_RANK];
+  hilo_strides from;
+  const hilo_dims box = reorder(dims, order, sizes, &from);
+  const hilo_strides to = hilo_strides_row_major(box);
+  uint64_t n = 1; /* elements of an array that exists */
+  for (uint32_t d = 0; d < box.n; d++) n *= (uint64_t)box.v[d];
+  char *ordered = hilo_arena_alloc_array(arena, n + 1, size, 64);
+  hilo_strided_copy(box, size, ordered, &to, data, &from);
+  return ordered;
+}
+
 void hilo_fill_elements(char *to, uint64_t n, uint32_t size, const char *element) {
   if (size == 1)
     memset(to, *element, n);

@@ -96,6 +96,12 @@ void hilo_strided_fill(hilo_dims box, uint32_t size, char *to, const hilo_stride
                        const char *element);
 /* n times the same element, densely. */
 void hilo_fill_elements(char *to, uint64_t n, uint32_t size, const char *element);
+/* The elements (of `size` bytes) of a dense array with its dimensions in another order: dimension
+ * order[d] becomes dimension d. `data` itself where that moves nothing, else a copy in `arena`. */
+const char *hilo_dense_in_order(hilo_arena *arena, hilo_dims dims, uint32_t size, const char *data,
+                                hilo_dims order);
+/* Does it move nothing? */
+bool hilo_is_dense_in_order(hilo_dims dims, hilo_dims order);
 
 /* The same copy many times, at different places: what can be found out beforehand is. */
 typedef struct {

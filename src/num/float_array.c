@@ -88,6 +88,15 @@ void hilo_float_array_to_double(hilo_float_format f, const void *from, size_t n,
     double table[256];
     for (uint32_t i = 0; i < 256; i++) table[i] = hilo_float_to_double(f, i);
     for (size_t i = 0; i < n; i++) to[i] = table[p[i]];
+  } else if (f == HILO_FLOAT_F32 || f == HILO_FLOAT_F16 || f == HILO_FLOAT_BF16) {
+    /* The hardware's conversion is exact, and quiets NaNs. */
+    float chunk[256];
+    for (size_t i = 0; i < n;) {
+      const size_t step = n - i < HILO_COUNT(chunk) ? n - i : HILO_COUNT(chunk);
+      hilo_float_array_to_f32(f, p + i * size, step, chunk);
+      for (size_t k = 0; k < step; k++) to[i + k] = (double)chunk[k];
+      i += step;
+    }
   } else {
     for (size_t i = 0; i < n; i++)
       to[i] = hilo_float_to_double(f, hilo_float_load(f, p + i * size));
@@ -99,6 +108,13 @@ void hilo_float_array_from_double(hilo_float_format f, const double *from, size_
   const size_t size = hilo_float_element_bytes(f);
   if (f == HILO_FLOAT_F64) {
     if (n) memcpy(to, from, n * size);
+    return;
+  }
+  if (f == HILO_FLOAT_F32) {
+    for (size_t i = 0; i < n; i++) {
+      const float single = (float)from[i]; /* rounded once, payloads of NaNs kept */
+      memcpy(p + i * size, &single, size);
+    }
     return;
   }
   for (size_t i = 0; i < n; i++)

@@ -1,0 +1,259 @@
+/* convolution: a matrix product per group of features or of the batch (gemm.h says how sums are
+ * formed). Rows are the places of the output, columns the output features, k goes through the
+ * kernel: its places row-major, at each of them the input features. What the window finds in
+ * padding, or between elements that base dilation moved apart, is 0, and is multiplied.
+ *
+ * The input is brought into the order [batch][places][features] and to terms once; the matrix of
+ * windows is never there as a whole: its tiles are copied from the input while they are packed. */
+#include "eval/gemm.h"
+#include "eval/strided.h"
+
+typedef struct {
+  const hilo_eval *e;
+  hilo_etype result;
+  uint32_t rank; /* spatial dimensions */
+  uint32_t term_bytes;
+  hilo_dims in, out, kernel; /* spatial sizes */
+  uint64_t in_places, out_places, kernel_places;
+  uint64_t features, group_features; /* of the input: all, and those that a kernel sees */
+  const char *terms;                 /* of the input */
+  /* Where the window's place k of output place o lies in the input along dimension d, in places:
+   * from[d][o * kernel.v[d] + k], -1: nowhere. */
+  int64_t *from[HILO_MAX_RANK];
+  uint64_t first_image, first_feature; /* of the group */
+} conv;
+
+/* ---- the matrix of windows ---- */
+
+static uint64_t count_of(hilo_dims dims) {
+  uint64_t n = 1;
+  for (uint32_t d = 0; d < dims.n; d++) n *= (uint64_t)dims.v[d];
+  return n;
+}
+
+static void find_places(conv *c, const hilo_window_attrs *w) {
+  const hilo_strides dense = hilo_strides_row_major(c->in);
+  for (uint32_t d = 0; d < c->rank; d++) {
+    const int64_t kernel = c->kernel.v[d], dilation = w->base_dilation.v[d];
+    const int64_t limit = c->in.v[d] ? (c->in.v[d] - 1) * dilation : -1;
+    int64_t *from = HILO_NEW_ARRAY(c->e->scratch, int64_t, (size_t)(c->out.v[d] * kernel) + 1);
+    c->from[d] = from;
+    for (int64_t o = 0; o < c->out.v[d]; o++)
+      for (int64_t k = 0; k < kernel; k++) {
+        const int64_t in_window = w->reversal.v[d] ? kernel - 1 - k : k;
+        const int64_t at =
+            o * w->stride.v[d] - w->pad_low.v[d] + in_window * w->window_dilation.v[d];
+        const bool is_there = at >= 0 && at <= limit && at % dilation == 0;
+        *from++ = is_there ? at / dilation * dense.step[d] : -1;
+      }
+  }
+}
+
+static void split_place(hilo_dims dims, uint64_t place, int64_t *index) {
+  for (uint32_t d = dims.n; d-- > 0;) {
+    index[d] = (int64_t)(place % (uint64_t)dims.v[d]);
+    place /= (uint64_t)dims.v[d];
+  }
+}
+
+/* Where the kernel's place `k` falls for the output place `o`; -1: outside. */
+static int64_t place_in_input(const conv *c, const int64_t *o, const int64_t *k) {
+  int64_t at = 0;
+  for (uint32_t d = 0; d < c->rank; d++) {
+    const int64_t part = c->from[d][o[d] * c->kernel.v[d] + k[d]];
+    if (part < 0) return -1;
+    at += part;
+  }
+  return at;
+}
+
+static void advance(hilo_dims dims, int64_t *index) {
+  for (uint32_t d = dims.n; d-- > 0;) {
+    if (++index[d] < dims.v[d]) return;
+    index[d] = 0;
+  }
+}
+
+/* One row: k … k + n - 1, n > 0, of the window at place `o` of an image. `at` is the kernel's place
+ * of k. */
+static void load_row(const conv *c, const char *image, const int64_t *o, const int64_t *first,
+                     uint64_t k, uint64_t n, char *to) {
+  int64_t at[HILO_MAX_RANK];
+  memcpy(at, first, c->rank * sizeof(int64_t));
+  uint64_t feature = k % c->group_features;
+  while (n > 0) {
+    const uint64_t run = c->group_features - feature < n ? c->group_features - feature : n;
+    const int64_t place = place_in_input(c, o, at);
+    const uint64_t bytes = run * c->term_bytes;
+    if (place < 0)
+      memset(to, 0, bytes);
+    else
+      memcpy(to, image + ((uint64_t)place * c->features + feature) * c->term_bytes, bytes);
+    to += bytes;
+    n -= run;
+    feature = 0;
+    advance(c->kernel, at);
+  }
+}
+
+static void load_windows(const void *ctx, uint64_t row, uint64_t n_rows, uint64_t k, uint64_t n_k,
+                         void *to) {
+  const conv *c = ctx;
+  int64_t first[HILO_MAX_RANK], o[HILO_MAX_RANK];
+  const uint64_t image_bytes = c->in_places * c->features * c->term_bytes;
+  split_place(c->kernel, k / c->group_features, first);
+  split_place(c->out, row % c->out_places, o);
+  for (uint64_t r = 0; r < n_rows; r++) {
+    const uint64_t image = c->first_image + (row + r) / c->out_places;
+    load_row(c, c->terms + image * image_bytes + c->first_feature * c->term_bytes, o, first, k, n_k,
+             (char *)to + r * n_k * c->term_bytes);
+    advance(c->out, o);
+  }
+}
+
+/* ---- the operation ---- */
+
+/* A named dimension order: two dimensions around the spatial ones. */
+static hilo_dims order_of(int64_t first, hilo_dims spatial, int64_t last, int64_t *order) {
+  order[0] = first;
+  for (uint32_t d = 0; d < spatial.n; d++) order[1 + d] = spatial.v[d];
+  order[1 + spatial.n] = last;
+  return (hilo_dims){order, spatial.n + 2};
+}
+
+static hilo_dims sizes_of(const hilo_eval *e, hilo_dims dims, hilo_dims which) {
+  int64_t *sizes = HILO_NEW_ARRAY(e->scratch, int64_t, which.n + 1);
+  for (uint32_t d = 0; d < which.n; d++) sizes[d] = dims.v[which.v[d]];
+  return (hilo_dims){sizes, which.n};
+}
+
+static const char *load_terms(const conv *c, const hilo_value *input, hilo_dims order) {
+  const hilo_etype etype = hilo_value_etype(c->e, input);
+  const uint64_t n = hilo_value_n_elements(c->e, input);
+  const char *ordered =
+      hilo_dense_in_order(c->e->scratch, hilo_type_dims(&c->e->m->types, input->type),
+                          hilo_etype_bytes(etype), input->data, order);
+  char *terms = hilo_arena_alloc_array(c->e->scratch, n + 1, c->term_bytes, 64);
+  hilo_sum_load(c->result, etype, ordered, 0, n, terms);
+  return terms;
+}
+
+typedef struct {
+  uint64_t n_groups, images, outputs; /* images and output features of one group */
+  bool splits_batch;
+} grouping;
+
+static void multiply_groups(conv *c, const grouping *g, hilo_dense_factor *kernel, char *data) {
+  const uint64_t m = g->images * c->out_places, k = c->kernel_places * c->group_features;
+  const hilo_gemm_room room = hilo_gemm_room_of(c->e->scratch, c->result, m, g->outputs, k);
+  for (uint64_t at = 0; at < g->n_groups; at++) {
+    c->first_image = g->splits_batch ? at * g->images : 0;
+    c->first_feature = g->splits_batch ? 0 : at * c->group_features;
+    kernel->start = at * g->outputs * k;
+    const hilo_gemm_job job = {.result = c->result,
+                               .m = m,
+                               .n = g->outputs,
+                               .k = k,
+                               .a = {.load = load_windows, .ctx = c, .by_outer = true},
+                               .b = hilo_factor_of(kernel, true),
+                               .data = data,
+                               .start = at * g->outputs,
+                               .step = g->n_groups * g->outputs};
+    hilo_gemm(&job, &room);
+  }
+}
+
+static hilo_status check(const hilo_eval *e, hilo_inst i, const hilo_conv_attrs *a,
+                         const hilo_value *args, hilo_etype result) {
+  if (a->sparsity.n || hilo_inst_n_operands(e->m, i) != 2)
+    return hilo_eval_refuse(e, i, "its operands are sparse");
+  for (uint32_t k = 0; k < 2; k++)
+    if (!hilo_sum_takes(hilo_value_etype(e, &args[k]), result))
+      return hilo_eval_refuse(e, i, "products of complex numbers do not give a real result");
+  return HILO_OK;
+}
+
+/* All that does not depend on groups. */
+static conv *open_conv(const hilo_eval *e, const hilo_value *args, const hilo_value *out,
+                       const hilo_conv_dims_attrs *d, const hilo_window_attrs *w) {
+  const hilo_dims in = hilo_type_dims(&e->m->types, args[0].type);
+  const hilo_dims kernel = hilo_type_dims(&e->m->types, args[1].type);
+  conv *c = HILO_NEW_ZEROED(e->scratch, conv, 1);
+  c->e = e;
+  c->result = hilo_value_etype(e, out);
+  c->rank = d->input_spatial.n;
+  c->term_bytes = hilo_sum_bytes(hilo_sum_of(c->result));
+  c->in = sizes_of(e, in, d->input_spatial);
+  c->out = sizes_of(e, hilo_type_dims(&e->m->types, out->type), d->output_spatial);
+  c->kernel = sizes_of(e, kernel, d->kernel_spatial);
+  c->in_places = count_of(c->in);
+  c->out_places = count_of(c->out);
+  c->kernel_places = count_of(c->kernel);
+  c->features = (uint64_t)in.v[d->input_feature];
+  c->group_features = (uint64_t)kernel.v[d->kernel_input_feature];
+  find_places(c, w);
+  int64_t order[HILO_MAX_RANK];
+  c->terms =
+      load_terms(c, &args[0], order_of(d->input_batch, d->input_spatial, d->input_feature, order));
+  return c;
+}
+
+/* Columns: [output features][places][input features]. */
+static hilo_dense_factor open_kernel(const conv *c, const hilo_value *kernel,
+                                     const hilo_conv_dims_attrs *d) {
+  int64_t order[HILO_MAX_RANK];
+  hilo_dense_factor dense = {.result = c->result, .etype = hilo_value_etype(c->e, kernel)};
+  dense.step = c->kernel_places * c->group_features;
+  dense.data = hilo_dense_in_order(
+      c->e->scratch, hilo_type_dims(&c->e->m->types, kernel->type), hilo_etype_bytes(dense.etype),
+      kernel->data,
+      order_of(d->kernel_output_feature, d->kernel_spatial, d->kernel_input_feature, order));
+  return dense;
+}
+
+/* From [batch][places][features] to the output's own order. */
+static void store_ordered(hilo_dims dims, hilo_dims order, uint32_t size, const char *from,
+                          char *data) {
+  const hilo_strides strides = hilo_strides_row_major(dims);
+  hilo_strides into = {0};
+  int64_t sizes[HILO_MAX_RANK];
+  for (uint32_t k = 0; k < dims.n; k++) {
+    sizes[k] = dims.v[order.v[k]];
+    into.step[k] = strides.step[order.v[k]];
+  }
+  const hilo_dims box = {sizes, dims.n};
+  const hilo_strides dense = hilo_strides_row_major(box);
+  hilo_strided_copy(box, size, data, &into, from, &dense);
+}
+
+hilo_status hilo_eval_op_convolution(const hilo_eval *e, hilo_inst i, const hilo_value *args,
+                                     hilo_value *out) {
+  const hilo_conv_attrs a = hilo_attrs(e->m, i, conv);
+  const hilo_conv_dims_attrs d = hilo_conv_dims_get(&e->m->records, a.dim_numbers);
+  const hilo_window_attrs w = hilo_window_get(&e->m->records, a.window);
+  HILO_TRY(check(e, i, &a, args, hilo_value_etype(e, out)));
+  char *data = hilo_eval_new_array(e, i, out);
+  if (!data) return HILO_LIMIT_ERROR;
+  const uint64_t n = hilo_value_n_elements(e, out);
+  if (n == 0) return HILO_OK;
+
+  conv *c = open_conv(e, args, out, &d, &w);
+  hilo_dense_factor kernel = open_kernel(c, &args[1], &d);
+  const uint64_t batch_groups = a.batch_group_count > 1 ? (uint64_t)a.batch_group_count : 1;
+  const uint64_t feature_groups = a.feature_group_count > 1 ? (uint64_t)a.feature_group_count : 1;
+  grouping g = {.n_groups = batch_groups * feature_groups, .splits_batch = batch_groups > 1};
+  const hilo_dims in = hilo_type_dims(&e->m->types, args[0].type);
+  const hilo_dims kernel_dims = hilo_type_dims(&e->m->types, args[1].type);
+  g.images = (uint64_t)in.v[d.input_batch] / batch_groups;
+  g.outputs = (uint64_t)kernel_dims.v[d.kernel_output_feature] / g.n_groups;
+
+  int64_t order[HILO_MAX_RANK];
+  const hilo_dims out_order = order_of(d.output_batch, d.output_spatial, d.output_feature, order);
+  const hilo_dims dims = hilo_type_dims(&e->m->types, out->type);
+  const uint32_t size = hilo_etype_bytes(c->result);
+  const bool is_in_order = hilo_is_dense_in_order(dims, out_order);
+  char *to = is_in_order ? data : hilo_arena_alloc_array(e->scratch, n, size, 64);
+  multiply_groups(c, &g, &kernel, to);
+  if (!is_in_order) store_ordered(dims, out_order, size, to, data);
+  return HILO_OK;
+}

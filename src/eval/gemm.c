@@ -1,0 +1,159 @@
+/* The blocked matrix product. This file is compiled with optimisation in every build: programs of
+ * real size spend their time in its inner loops. */
+#include "eval/gemm.h"
+
+#include <complex.h>
+
+/* Tiles in elements; ROWS by COLUMNS sums are in registers. */
+enum { ROWS = 4, COLUMNS = 4, TILE_M = 128, TILE_N = 256, TILE_K = 256 };
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t round_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
+
+/* ---- the work on terms of one type ---- */
+
+typedef struct {
+  /* Panels of `width` outers: for each k in turn the terms of all of them; zeros behind the last.
+   */
+  void (*pack)(const void *from, bool by_outer, uint64_t n_outer, uint64_t n_k, uint64_t width,
+               void *to);
+  /* c[i * step + j] += sum over k of a[k * ROWS + i] * b[k * COLUMNS + j] */
+  void (*kernel)(uint64_t n_k, const void *a, const void *b, void *c, uint64_t step);
+} work;
+
+#define PACK(name, type)                                                                           \
+  static void name(const void *from, bool by_outer, uint64_t n_outer, uint64_t n_k,                \
+                   uint64_t width, void *to) {                                                     \
+    const type *in = from;                                                                         \
+    type *out = to;                                                                                \
+    const uint64_t outer_step = by_outer ? n_k : 1, k_step = by_outer ? 1 : n_outer;               \
+    for (uint64_t o = 0; o < n_outer; o += width, out += n_k * width) {                            \
+      const uint64_t n = least(width, n_outer - o);                                                \
+      if (n < width) memset(out, 0, n_k *width * sizeof(type));                                    \
+      for (uint64_t j = 0; j < n; j++)                                                             \
+        for (uint64_t k = 0; k < n_k; k++)                                                         \
+          out[k * width + j] = in[(o + j) * outer_step + k * k_step];                              \
+    }                                                                                              \
+  }
+
+#define KERNEL(name, type)                                                                         \
+  static void name(uint64_t n_k, const void *a_panel, const void *b_panel, void *c_tile,           \
+                   uint64_t step) {                                                                \
+    const type *a = a_panel, *b = b_panel;                                                         \
+    type *c = c_tile, sum[ROWS][COLUMNS];                                                          \
+    for (int i = 0; i < ROWS; i++)                                                                 \
+      for (int j = 0; j < COLUMNS; j++) sum[i][j] = c[(uint64_t)i * step + (uint64_t)j];           \
+    for (uint64_t k = 0; k < n_k; k++, a += ROWS, b += COLUMNS)                                    \
+      for (int i = 0; i < ROWS; i++)                                                               \
+        for (int j = 0; j < COLUMNS; j++) sum[i][j] += TIMES(a[i], b[j]);                          \
+    for (int i = 0; i < ROWS; i++)                                                                 \
+      for (int j = 0; j < COLUMNS; j++) c[(uint64_t)i * step + (uint64_t)j] = sum[i][j];           \
+  }
+
+/* The product by its definition: what C adds to it for infinities is not in XLA. */
+static inline double _Complex times_complex(double _Complex a, double _Complex b) {
+  double parts[2];
+  parts[0] = creal(a) * creal(b) - cimag(a) * cimag(b);
+  parts[1] = creal(a) * cimag(b) + cimag(a) * creal(b);
+  double _Complex product;
+  memcpy(&product, parts, sizeof product);
+  return product;
+}
+
+#define TIMES(a, b) ((a) * (b))
+PACK(pack_u32, uint32_t)
+PACK(pack_u64, uint64_t)
+PACK(pack_f64, double)
+PACK(pack_c128, double _Complex)
+KERNEL(kernel_u32, uint32_t)
+KERNEL(kernel_u64, uint64_t)
+KERNEL(kernel_f64, double)
+#undef TIMES
+#define TIMES(a, b) times_complex(a, b)
+KERNEL(kernel_c128, double _Complex)
+
+static const work works[] = {
+    [HILO_SUM_U32] = {pack_u32, kernel_u32},
+    [HILO_SUM_U64] = {pack_u64, kernel_u64},
+    [HILO_SUM_F64] = {pack_f64, kernel_f64},
+    [HILO_SUM_C128] = {pack_c128, kernel_c128},
+};
+
+/* ---- tiles ---- */
+
+hilo_gemm_room hilo_gemm_room_of(hilo_arena *arena, hilo_etype result, uint64_t m, uint64_t n,
+                                 uint64_t k) {
+  const size_t size = hilo_sum_bytes(hilo_sum_of(result));
+  const uint64_t rows = round_up(least(m, TILE_M), ROWS);
+  const uint64_t columns = round_up(least(n, TILE_N), COLUMNS);
+  const uint64_t depth = least(k, TILE_K);
+  const uint64_t widest = rows > columns ? rows : columns;
+  hilo_gemm_room room;
+  room.loaded = hilo_arena_alloc_array(arena, widest * depth + 1, size, 64);
+  room.a = hilo_arena_alloc_array(arena, rows * depth + 1, size, 64);
+  room.b = hilo_arena_alloc_array(arena, columns * depth + 1, size, 64);
+  room.c = hilo_arena_alloc_array(arena, rows * columns + 1, size, 64);
+  return room;
+}
+
+static void load_panels(const work *w, const hilo_factor *f, uint64_t outer, uint64_t n_outer,
+                        uint64_t k, uint64_t n_k, uint64_t width, char *loaded, char *panels) {
+  f->load(f->ctx, outer, n_outer, k, n_k, loaded);
+  w->pack(loaded, f->by_outer, n_outer, n_k, width, panels);
+}
+
+static void multiply_panels(const work *w, const hilo_gemm_room *room, size_t size, uint64_t rows,
+                            uint64_t columns, uint64_t n_k) {
+  const uint64_t step = round_up(columns, COLUMNS);
+  for (uint64_t j = 0; j < columns; j += COLUMNS)
+    for (uint64_t i = 0; i < rows; i += ROWS)
+      w->kernel(n_k, room->a + i * n_k * size, room->b + j * n_k * size,
+                room->c + (i * step + j) * size, step);
+}
+
+static void compute_tile(const hilo_gemm_job *job, const hilo_gemm_room *room, uint64_t i,
+                         uint64_t j) {
+  const hilo_sum sum = hilo_sum_of(job->result);
+  const work *w = &works[sum];
+  const size_t size = hilo_sum_bytes(sum);
+  const uint64_t rows = least(TILE_M, job->m - i), columns = least(TILE_N, job->n - j);
+  const uint64_t step = round_up(columns, COLUMNS);
+  memset(room->c, 0, round_up(rows, ROWS) * step * size);
+  for (uint64_t k = 0; k < job->k; k += TILE_K) {
+    const uint64_t n_k = least(TILE_K, job->k - k);
+    load_panels(w, &job->a, i, rows, k, n_k, ROWS, room->loaded, room->a);
+    load_panels(w, &job->b, j, columns, k, n_k, COLUMNS, room->loaded, room->b);
+    multiply_panels(w, room, size, rows, columns, n_k);
+  }
+  for (uint64_t r = 0; r < rows; r++)
+    hilo_sum_store(job->result, room->c + r * step * size, columns, job->data,
+                   job->start + (i + r) * job->step + j);
+}
+
+void hilo_gemm(const hilo_gemm_job *job, const hilo_gemm_room *room) {
+  for (uint64_t j = 0; j < job->n; j += TILE_N)
+    for (uint64_t i = 0; i < job->m; i += TILE_M) compute_tile(job, room, i, j);
+}
+
+/* ---- factors that lie in arrays ---- */
+
+static void load_dense(const hilo_dense_factor *d, uint64_t row, uint64_t n_rows, uint64_t at,
+                       uint64_t n, char *to) {
+  const uint64_t bytes = n * hilo_sum_bytes(hilo_sum_of(d->result));
+  for (uint64_t r = 0; r < n_rows; r++)
+    hilo_sum_load(d->result, d->etype, d->data, d->start + (row + r) * d->step + at, n,
+                  to + r * bytes);
+}
+static void load_by_outer(const void *ctx, uint64_t outer, uint64_t n_outer, uint64_t k,
+                          uint64_t n_k, void *to) {
+  load_dense(ctx, outer, n_outer, k, n_k, to);
+}
+static void load_by_k(const void *ctx, uint64_t outer, uint64_t n_outer, uint64_t k, uint64_t n_k,
+                      void *to) {
+  load_dense(ctx, k, n_k, outer, n_outer, to);
+}
+
+hilo_factor hilo_factor_of(const hilo_dense_factor *dense, bool by_outer) {
+  return (hilo_factor){
+      .load = by_outer ? load_by_outer : load_by_k, .ctx = dense, .by_outer = by_outer};
+}

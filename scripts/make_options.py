@@ -20,13 +20,14 @@ Written by `scripts/make_options.py` from `src/driver/options.def`: change that 
 The grammar is that of LLVM's tools: `-name` and `--name` are the same, `--name=value` or `--name value`, a bool takes
 its value only after `=`, `@file` is replaced by the words of the file. "Effect" says whether an option does what it is
 meant to do; one that does not yet, or never will, is accepted with a WARNING in the log. Tools: P is `hlo2penguin`, O is
-`hlo-opt`. Options in italics are shown by no help.
+`hlo-opt`, R is `hlo-run`. Options in italics are shown by no help.
 """
 
 SECTIONS = {
     "COMPILE": "hlo2penguin options",
     "OWN": "hilo options",
     "OPT": "hlo-opt options",
+    "RUN": "hlo-run options",
     "PARTITION": "Partitioner, also inside `--partitioner-opts`",
     "EXTRA": "Passes, numbers, MLIR and XLA",
     "GENERIC": "Generic options",
@@ -37,7 +38,7 @@ STATE = {"DONE": "yes", "LATER": "not yet", "IGNORED": "none"}
 def show_initial(kind, initial):
     if kind in ("LEVEL", "REPORT", "EMIT", "PIPELINE", "STATISTICS"):
         return "" if initial.endswith(("_NONE", "_AS_INPUT")) else initial.rsplit("_", 1)[1].lower()
-    if kind in ("PAIRS", "WORDS", "INTEGER_OPS", "INVERSE", "SEED", "PREFIX", "EXPLAIN") or "HELP" in kind:
+    if kind in ("PAIRS", "WORDS", "INTEGER_OPS", "INVERSE", "LIST", "SEED", "PREFIX", "EXPLAIN") or "HELP" in kind:
         return ""
     return "" if kind == "VERSION" else initial.strip('"')
 

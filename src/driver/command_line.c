@@ -139,11 +139,13 @@ static void take_option(walk *w, const hilo_option *option, hilo_str value, bool
 }
 
 static void take_positional(walk *w, const char *word) {
-  if (w->tool != HILO_TOOL_OPT || w->partitioner_only) {
+  if (w->tool == HILO_TOOL_PENGUIN || w->partitioner_only) {
     unknown_word(w, word, (hilo_str){0}, (hilo_str){0});
     return;
   }
-  if (w->n_positional++ == 0) {
+  if (w->tool == HILO_TOOL_RUN) {
+    hilo_words_push(w->arena, &w->config->files, hilo_str_copy(w->arena, hilo_str_of(word)));
+  } else if (w->n_positional++ == 0) {
     w->config->input = hilo_str_copy(w->arena, hilo_str_of(word));
   } else if (w->n_positional == 2) {
     hilo_sb_printf(&w->err,

@@ -13,6 +13,7 @@
 #define INIT_NUMBER(id, initial) config->id = initial;
 #define INIT_PAIRS(id, initial)
 #define INIT_WORDS(id, initial)
+#define INIT_LIST(id, initial)
 #define INIT_SEED(id, initial) config->id = initial;
 #define INIT_LEVEL(id, initial) config->id = initial;
 #define INIT_REPORT(id, initial) config->id = initial;

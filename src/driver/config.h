@@ -7,7 +7,7 @@
 
 #include "base/diag.h"
 
-typedef enum { HILO_TOOL_PENGUIN = 1, HILO_TOOL_OPT = 2 } hilo_tool;
+typedef enum { HILO_TOOL_PENGUIN = 1, HILO_TOOL_OPT = 2, HILO_TOOL_RUN = 4 } hilo_tool;
 
 typedef enum { HILO_REPORT_NONE, HILO_REPORT_TEXT, HILO_REPORT_JSON } hilo_report;
 typedef enum {
@@ -61,6 +61,7 @@ typedef enum {
 #define HILO_CONFIG_FIELD_NUMBER(id) double id;
 #define HILO_CONFIG_FIELD_PAIRS(id) hilo_numbers id;
 #define HILO_CONFIG_FIELD_WORDS(id) hilo_words id;
+#define HILO_CONFIG_FIELD_LIST(id) hilo_words id;
 #define HILO_CONFIG_FIELD_SEED(id) int64_t id;
 #define HILO_CONFIG_FIELD_LEVEL(id) hilo_level id;
 #define HILO_CONFIG_FIELD_REPORT(id) hilo_report id;
@@ -83,6 +84,7 @@ typedef struct hilo_config {
 #include "driver/options.def"
 #undef HILO_OPTION
   hilo_tool tool;
+  hilo_words files;                              /* hlo-run: the positional words */
   uint64_t given[(HILO_OPTION_COUNT + 63) / 64]; /* see hilo_config_is_given */
 } hilo_config;
 

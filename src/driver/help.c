@@ -5,14 +5,13 @@
 #include <stdlib.h>
 
 static const char *const headings[HILO_N_HEADINGS] = {
-    [HILO_CATEGORY_GENERIC] = "Generic Options",
-    [HILO_CATEGORY_OWN] = "hilo options",
-    [HILO_CATEGORY_OPT] = "hlo-opt options",
+    [HILO_CATEGORY_GENERIC] = "Generic Options",     [HILO_CATEGORY_OWN] = "hilo options",
+    [HILO_CATEGORY_OPT] = "hlo-opt options",         [HILO_CATEGORY_RUN] = "hlo-run options",
     [HILO_CATEGORY_COMPILE] = "hlo2penguin options",
 };
 
 const char *hilo_tool_name(hilo_tool tool) {
-  return tool == HILO_TOOL_OPT ? "hlo-opt" : "hlo2penguin";
+  return tool == HILO_TOOL_OPT ? "hlo-opt" : tool == HILO_TOOL_RUN ? "hlo-run" : "hlo2penguin";
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -87,7 +86,10 @@ void hilo_help_print(hilo_tool tool, hilo_str program, bool hidden, bool list, h
   option_list options;
   list_options(tool, hidden ? HILO_VISIBLE_HIDDEN : HILO_VISIBLE_NORMAL, &options);
   hilo_sb_printf(out, "OVERVIEW: %s\n\nUSAGE: %.*s [options]%s\n\nOPTIONS:\n", hilo_tool_name(tool),
-                 HILO_FMT(program), tool == HILO_TOOL_OPT ? " [INPUT]" : "");
+                 HILO_FMT(program),
+                 tool == HILO_TOOL_OPT   ? " [INPUT]"
+                 : tool == HILO_TOOL_RUN ? " MODULE..."
+                                         : "");
   const size_t width = widest(&options, out);
   if (!list)
     for (int c = 0; c < HILO_N_HEADINGS; c++) print_heading(&options, (hilo_category)c, width, out);

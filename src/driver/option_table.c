@@ -18,6 +18,7 @@
 #define OFFSET_NUMBER(id, initial) OFFSET_OF(id)
 #define OFFSET_PAIRS(id, initial) OFFSET_OF(id)
 #define OFFSET_WORDS(id, initial) OFFSET_OF(id)
+#define OFFSET_LIST(id, initial) OFFSET_OF(id)
 #define OFFSET_SEED(id, initial) OFFSET_OF(id)
 #define OFFSET_LEVEL(id, initial) OFFSET_OF(id)
 #define OFFSET_REPORT(id, initial) OFFSET_OF(id)
@@ -36,7 +37,10 @@
 
 #define TOOLS_P HILO_TOOL_PENGUIN
 #define TOOLS_O HILO_TOOL_OPT
+#define TOOLS_R HILO_TOOL_RUN
 #define TOOLS_PO (HILO_TOOL_PENGUIN | HILO_TOOL_OPT)
+#define TOOLS_OR (HILO_TOOL_OPT | HILO_TOOL_RUN)
+#define TOOLS_POR (HILO_TOOL_PENGUIN | HILO_TOOL_OPT | HILO_TOOL_RUN)
 
 const hilo_option hilo_options[HILO_OPTION_COUNT] = {
 #define HILO_OPTION(id, name, type, initial, word, visibility, category, tools, state, help)       \
@@ -106,6 +110,7 @@ static const struct {
     [HILO_TYPE_NUMBER] = {"number", NULL, HILO_VALUE_REQUIRED},
     [HILO_TYPE_PAIRS] = {"number", NULL, HILO_VALUE_REQUIRED},
     [HILO_TYPE_WORDS] = {"string", NULL, HILO_VALUE_REQUIRED},
+    [HILO_TYPE_LIST] = {"string", NULL, HILO_VALUE_REQUIRED},
     [HILO_TYPE_SEED] = {"int", NULL, HILO_VALUE_OPTIONAL},
     [HILO_TYPE_LEVEL] = {"value", level_words, HILO_VALUE_REQUIRED},
     [HILO_TYPE_REPORT] = {"value", report_words, HILO_VALUE_OPTIONAL},
@@ -232,7 +237,7 @@ static void *grow(hilo_arena *arena, const void *v, uint32_t n, size_t size) {
   return copy;
 }
 
-static void push_word(hilo_arena *arena, hilo_words *words, hilo_str word) {
+void hilo_words_push(hilo_arena *arena, hilo_words *words, hilo_str word) {
   hilo_str *v = (words->n & (words->n - 1)) == 0 ? grow(arena, words->v, words->n, sizeof(*v))
                                                  : (hilo_str *)(uintptr_t)words->v;
   v[words->n++] = word;
@@ -251,7 +256,7 @@ static bool next_piece(hilo_str *rest, hilo_str *piece) {
 static void set_words(hilo_words *words, hilo_arena *arena, hilo_str value) {
   hilo_str piece;
   while (next_piece(&value, &piece))
-    if (piece.n) push_word(arena, words, hilo_str_copy(arena, piece));
+    if (piece.n) hilo_words_push(arena, words, hilo_str_copy(arena, piece));
 }
 
 static const char *set_integer_ops(uint32_t *set, hilo_arena *arena, hilo_str value) {
@@ -332,6 +337,7 @@ const char *hilo_option_set(const hilo_option *option, hilo_config *config, hilo
                : complain(arena, value, "'%' value invalid for floating point argument!");
   case HILO_TYPE_PAIRS: return push_number(field, arena, value);
   case HILO_TYPE_WORDS: set_words(field, arena, value); return NULL;
+  case HILO_TYPE_LIST: hilo_words_push(arena, field, hilo_str_copy(arena, value)); return NULL;
   case HILO_TYPE_REPORT:
     return set_enum(option, field, arena, has_value ? value : HILO_STR("text"));
   case HILO_TYPE_LEVEL:
@@ -384,7 +390,8 @@ void hilo_option_print(const hilo_option *option, const hilo_config *config, hil
   case HILO_TYPE_SEED: hilo_sb_i64(out, *(const int64_t *)field); return;
   case HILO_TYPE_NUMBER: hilo_sb_printf(out, "%.17g", *(const double *)field); return;
   case HILO_TYPE_PAIRS: print_numbers(field, out); return;
-  case HILO_TYPE_WORDS: print_words(field, out); return;
+  case HILO_TYPE_WORDS:
+  case HILO_TYPE_LIST: print_words(field, out); return;
   case HILO_TYPE_INTEGER_OPS:
     print_set(hilo_option_enum_words(option), *(const uint32_t *)field, out);
     return;

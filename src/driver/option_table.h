@@ -15,6 +15,7 @@ typedef enum {
   HILO_TYPE_NUMBER,
   HILO_TYPE_PAIRS,
   HILO_TYPE_WORDS,
+  HILO_TYPE_LIST,
   HILO_TYPE_SEED,
   HILO_TYPE_LEVEL,
   HILO_TYPE_REPORT,
@@ -39,6 +40,7 @@ typedef enum {
   HILO_CATEGORY_GENERIC,
   HILO_CATEGORY_OWN,
   HILO_CATEGORY_OPT,
+  HILO_CATEGORY_RUN,
   HILO_CATEGORY_COMPILE,
   HILO_CATEGORY_PARTITION,
   HILO_CATEGORY_EXTRA,
@@ -69,6 +71,8 @@ const char *hilo_option_value_word(const hilo_option *option);
 /* The words of an enum or set, NULL for other types. */
 const hilo_enum_word *hilo_option_enum_words(const hilo_option *option);
 
+/* Append one word; the list is in `arena`. */
+void hilo_words_push(hilo_arena *arena, hilo_words *words, hilo_str word);
 /* Store one value (of PAIRS: one number). `value` is what the word gave, or empty with `has_value`
  * false. NULL if it fits, else what is wrong with it, as LLVM words it, in the arena. */
 const char *hilo_option_set(const hilo_option *option, hilo_config *config, hilo_arena *arena,

@@ -7,7 +7,8 @@
 typedef struct {
   hilo_arena *arena;
   hilo_diags *diags;
-  const char *path;
+  const char *path;    /* for messages */
+  bool is_file;        /* alone in its file, and may have a side file */
   const char *p, *end; /* the rest of the header */
 } reader;
 
@@ -85,6 +86,16 @@ static hilo_status read_side_file(reader *r, uint64_t size, hilo_etype *out) {
   return bad(r, "its side file names no type of %" PRIu64 " bytes", size);
 }
 
+/* Raw elements of an archive: unsigned integers of their size. */
+static hilo_status raw_bits(reader *r, uint64_t size, hilo_etype *out) {
+  static const hilo_etype etypes[] = {
+      [1] = HILO_U8, [2] = HILO_U16, [4] = HILO_U32, [8] = HILO_U64};
+  if (size >= HILO_COUNT(etypes) || etypes[size] == HILO_INVALID)
+    return bad(r, "its elements are raw and of %" PRIu64 " bytes; 1, 2, 4 and 8 are known", size);
+  *out = etypes[size];
+  return HILO_OK;
+}
+
 static hilo_status read_descr(reader *r, hilo_str descr, hilo_etype *out, bool *swap) {
   *swap = descr.n && descr.p[0] == '>';
   const hilo_str type = descr.n ? (hilo_str){descr.p + 1, descr.n - 1} : descr;
@@ -96,7 +107,7 @@ static hilo_status read_descr(reader *r, hilo_str descr, hilo_etype *out, bool *
   }
   if (type.n > 1 && type.p[0] == 'V' &&
       hilo_str_parse_u64((hilo_str){type.p + 1, type.n - 1}, &size))
-    return read_side_file(r, size, out);
+    return r->is_file ? read_side_file(r, size, out) : raw_bits(r, size, out);
   return bad(r, "its element type `%.*s` is not supported", HILO_FMT(descr));
 }
 
@@ -212,30 +223,64 @@ static uint32_t little(const char *p, uint32_t n) {
   return v;
 }
 
-hilo_status hilo_npy_read(hilo_arena *arena, const char *path, hilo_diags *diags, hilo_npy *out) {
-  reader r = {.arena = arena, .diags = diags, .path = path};
-  hilo_str file;
+static hilo_status parse(reader *r, hilo_str file, hilo_npy *out) {
   header h = {0};
   bool swap;
-  HILO_TRY(hilo_file_read(arena, path, MAX_NPY_BYTES, diags, &file));
   if (file.n < 10 || memcmp(file.p, "\x93NUMPY", 6) != 0)
-    return bad(&r, "it does not start as an .npy file");
+    return bad(r, "it does not start as an .npy file");
   const uint32_t n_length = file.p[6] == 1 ? 2 : 4;
   if (file.p[6] < 1 || file.p[6] > 3 || file.n < 8 + n_length)
-    return bad(&r, "its version is %d; 1 to 3 are known", file.p[6]);
+    return bad(r, "its version is %d; 1 to 3 are known", file.p[6]);
   const uint32_t n_header = little(file.p + 8, n_length);
-  if (n_header > file.n - 8 - n_length) return bad(&r, "it ends within its header");
-  r.p = file.p + 8 + n_length;
-  r.end = r.p + n_header;
-  const hilo_str data = {r.end, file.n - 8 - n_length - n_header};
-  if (!read_header(&r, &h)) return bad(&r, "its header is not the dictionary that numpy writes");
+  if (n_header > file.n - 8 - n_length) return bad(r, "it ends within its header");
+  r->p = file.p + 8 + n_length;
+  r->end = r->p + n_header;
+  const hilo_str data = {r->end, file.n - 8 - n_length - n_header};
+  if (!read_header(r, &h)) return bad(r, "its header is not the dictionary that numpy writes");
   hilo_etype etype = HILO_INVALID;
-  HILO_TRY(read_descr(&r, h.descr, &etype, &swap));
+  HILO_TRY(read_descr(r, h.descr, &etype, &swap));
   uint64_t bytes = hilo_etype_bytes(etype);
   for (uint32_t i = 0; i < h.shape.n; i++)
-    if (!hilo_mul_u64(bytes, (uint64_t)h.shape.v[i], &bytes)) return bad(&r, "its shape overflows");
+    if (!hilo_mul_u64(bytes, (uint64_t)h.shape.v[i], &bytes)) return bad(r, "its shape overflows");
   if (bytes != data.n)
-    return bad(&r, "its shape needs %" PRIu64 " bytes, but it holds %zu", bytes, data.n);
-  *out = (hilo_npy){etype, h.shape, arrange(arena, &h, etype, swap, data)};
+    return bad(r, "its shape needs %" PRIu64 " bytes, but it holds %zu", bytes, data.n);
+  *out = (hilo_npy){etype, h.shape, arrange(r->arena, &h, etype, swap, data)};
   return HILO_OK;
+}
+
+hilo_status hilo_npy_read(hilo_arena *arena, const char *path, hilo_diags *diags, hilo_npy *out) {
+  reader r = {.arena = arena, .diags = diags, .path = path, .is_file = true};
+  hilo_str file;
+  HILO_TRY(hilo_file_read(arena, path, MAX_NPY_BYTES, diags, &file));
+  return parse(&r, file, out);
+}
+
+hilo_status hilo_npy_parse(hilo_arena *arena, hilo_str bytes, const char *name, hilo_diags *diags,
+                           hilo_npy *out) {
+  reader r = {.arena = arena, .diags = diags, .path = name};
+  return parse(&r, bytes, out);
+}
+
+/* ---- writing ---- */
+
+static const char *numpy_name(hilo_etype etype) {
+  for (size_t i = 0; i < HILO_COUNT(numpy_types); i++)
+    if (numpy_types[i].etype == etype) return numpy_types[i].descr;
+  return hilo_etype_bytes(etype) == 1 ? "u1" : "u2"; /* raw bits */
+}
+
+void hilo_npy_put_head(hilo_etype etype, hilo_dims shape, hilo_sb *out) {
+  const size_t start = out->n;
+  const char *name = numpy_name(etype);
+  hilo_sb_bytes(out, "\x93NUMPY\x01\0..", 10);
+  hilo_sb_printf(out, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+                 hilo_etype_bytes(etype) == 1 ? '|' : '<', name);
+  for (uint32_t d = 0; d < shape.n; d++)
+    hilo_sb_printf(out, "%s%" PRId64, d ? ", " : "", shape.v[d]);
+  hilo_sb_cat(out, shape.n == 1 ? ",), }" : "), }");
+  while ((out->n - start + 1) % 64) hilo_sb_char(out, ' ');
+  hilo_sb_char(out, '\n');
+  const size_t n = out->n - start - 10;
+  out->p[start + 8] = (char)(n & 255);
+  out->p[start + 9] = (char)(n >> 8);
 }

@@ -1,4 +1,8 @@
 #include "driver/opt.h"
 #include "tool.h"
 
-int main(int argc, char **argv) { return hilo_tool_run(HILO_TOOL_OPT, argc, argv, hilo_opt); }
+static int body(const hilo_config *config, hilo_log *log, hilo_diags *diags) {
+  return hilo_opt(config, log, diags) == HILO_OK ? 0 : 1;
+}
+
+int main(int argc, char **argv) { return hilo_tool_run(HILO_TOOL_OPT, argc, argv, body); }

@@ -1,6 +1,8 @@
 #include "driver/compile.h"
 #include "tool.h"
 
-int main(int argc, char **argv) {
-  return hilo_tool_run(HILO_TOOL_PENGUIN, argc, argv, hilo_compile);
+static int body(const hilo_config *config, hilo_log *log, hilo_diags *diags) {
+  return hilo_compile(config, log, diags) == HILO_OK ? 0 : 1;
 }
+
+int main(int argc, char **argv) { return hilo_tool_run(HILO_TOOL_PENGUIN, argc, argv, body); }

@@ -10,7 +10,8 @@ static void open_log(const hilo_config *config, hilo_log *log, hilo_diags *diags
   log->console_level = config->verbose;
   log->file_level = config->logfile_verbose;
   /* A converter that leaves a log file behind whenever it runs would be a nuisance. */
-  if (config->tool == HILO_TOOL_OPT && !hilo_config_is_given(config, HILO_OPTION_logfile)) return;
+  if (config->tool != HILO_TOOL_PENGUIN && !hilo_config_is_given(config, HILO_OPTION_logfile))
+    return;
   if (config->logfile.n && !hilo_log_open_file(log, config->logfile.p))
     (void)hilo_diag_add(diags, HILO_DIAG_EARG903, NULL, "the log file `%.*s` cannot be opened: %s",
                         HILO_FMT(config->logfile), strerror(errno));
@@ -25,10 +26,11 @@ static int run_parsed(hilo_command *command, hilo_log *log, hilo_tool_body *body
   open_log(command->config, log, &command->diags);
   HILO_LOG_DIAGS(log, &command->diags);
   hilo_diags diags = hilo_diags_make(command->diags.arena);
-  hilo_status status = hilo_config_create_out_dir(command->config, &diags);
-  if (status == HILO_OK) status = body(command->config, log, &diags);
+  int exit_code = 1;
+  if (hilo_config_create_out_dir(command->config, &diags) == HILO_OK)
+    exit_code = body(command->config, log, &diags);
   HILO_LOG_DIAGS(log, &diags);
-  return status == HILO_OK ? 0 : 1;
+  return exit_code;
 }
 
 int hilo_tool_run(hilo_tool tool, int argc, char **argv, hilo_tool_body *body) {

@@ -5,7 +5,8 @@
 #include "base/log.h"
 #include "driver/config.h"
 
-typedef hilo_status hilo_tool_body(const hilo_config *config, hilo_log *log, hilo_diags *diags);
+/* Returns the exit code. */
+typedef int hilo_tool_body(const hilo_config *config, hilo_log *log, hilo_diags *diags);
 
 /* Parse the command line, open the log, run `body`, log its diagnostics. Returns the exit code. */
 int hilo_tool_run(hilo_tool tool, int argc, char **argv, hilo_tool_body *body);

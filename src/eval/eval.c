@@ -3,6 +3,7 @@
 
 #include "eval/eval_parts.h"
 #include "eval/lanes.h"
+#include "eval/value_type.h"
 
 static hilo_eval_fn *const functions[HILO_OP_COUNT] = {
 #define HILO_OP(op, hlo, mlir, min, max, family, traits, shape, eval, emitter)                     \
@@ -93,6 +94,7 @@ hilo_status hilo_eval_inst(const hilo_eval *e, hilo_inst i, const hilo_value *op
   const hilo_op op = hilo_inst_op(e->m, i);
   HILO_CHECK(op != HILO_OP_DEAD);
   *out = (hilo_value){.type = hilo_inst_type(e->m, i)};
+  HILO_TRY(hilo_eval_resolve_type(e, i, operands, out));
   return functions[op](e, i, operands, out);
 }
 

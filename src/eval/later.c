@@ -60,24 +60,12 @@ LATER(batch_norm_training)
 LATER(scan)
 LATER(shuffle)
 
-/* ---- linear algebra, random numbers, dynamic shapes ---- */
-
-LATER(dynamic_reshape)
-LATER(get_dimension_size)
-LATER(set_dimension_size)
-
 /* ---- stablehlo only ---- */
 
 LATER(composite)
 LATER(cross_replica_sum)
-LATER(dynamic_broadcast_in_dim)
 LATER(dynamic_conv)
-LATER(dynamic_gather)
-LATER(dynamic_iota)
-LATER(dynamic_pad)
 LATER(einsum)
-LATER(minimum_broadcast_shapes)
-LATER(real_dynamic_slice)
 LATER(torch_index_select)
 LATER(trace)
 LATER(unary_einsum)

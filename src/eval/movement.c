@@ -1,6 +1,8 @@
 /* Operations that put elements in other places: each is one strided copy per operand (strided.h),
  * after a fill where there is padding. Start indices that come from operands are clamped so that
  * all of the slice lies in the array, as StableHLO and XLA have it. */
+#include "eval/movement.h"
+
 #include "eval/indices.h"
 #include "eval/strided.h"
 
@@ -23,15 +25,19 @@ static hilo_status copy_from(const hilo_eval *e, hilo_inst i, const hilo_value *
 }
 
 /* A dimension of size 1 stretches to any size (StableHLO). */
+hilo_status hilo_eval_broadcast(const hilo_eval *e, hilo_inst i, const hilo_value *in, hilo_dims to,
+                                hilo_value *out) {
+  const hilo_dims dims = dims_of(e, in);
+  const hilo_strides dense = hilo_strides_row_major(dims);
+  hilo_strides from = {0};
+  for (uint32_t d = 0; d < dims.n; d++)
+    if (dims.v[d] != 1) from.step[to.v[d]] = dense.step[d];
+  return copy_from(e, i, in, &from, out);
+}
+
 hilo_status hilo_eval_op_broadcast(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                    hilo_value *out) {
-  const hilo_dims in = dims_of(e, &args[0]);
-  const hilo_dims to = hilo_attrs(e->m, i, dims).dims;
-  const hilo_strides dense = hilo_strides_row_major(in);
-  hilo_strides from = {0};
-  for (uint32_t d = 0; d < in.n; d++)
-    if (in.v[d] != 1) from.step[to.v[d]] = dense.step[d];
-  return copy_from(e, i, &args[0], &from, out);
+  return hilo_eval_broadcast(e, i, &args[0], hilo_attrs(e->m, i, dims).dims, out);
 }
 
 hilo_status hilo_eval_op_transpose(const hilo_eval *e, hilo_inst i, const hilo_value *args,
@@ -56,18 +62,25 @@ hilo_status hilo_eval_op_reverse(const hilo_eval *e, hilo_inst i, const hilo_val
   return copy_from(e, i, &args[0], &from, out);
 }
 
+hilo_status hilo_eval_slice(const hilo_eval *e, hilo_inst i, const hilo_value *in, hilo_dims starts,
+                            hilo_dims strides, hilo_value *out) {
+  const hilo_dims dims = dims_of(e, in);
+  hilo_strides from = hilo_strides_row_major(dims);
+  for (uint32_t d = 0; d < dims.n; d++) {
+    from.start += starts.v[d] * from.step[d];
+    if (strides.n) from.step[d] *= strides.v[d];
+  }
+  return copy_from(e, i, in, &from, out);
+}
+
 hilo_status hilo_eval_op_slice(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                hilo_value *out) {
   const hilo_dims in = dims_of(e, &args[0]);
   const hilo_slice_attrs attrs = hilo_attrs(e->m, i, slice);
-  hilo_strides from = hilo_strides_row_major(in);
-  for (uint32_t d = 0; d < in.n; d++) {
+  for (uint32_t d = 0; d < in.n; d++)
     if (attrs.limits.v[d] > in.v[d])
       return hilo_eval_refuse(e, i, "it takes more than its operand has at run time");
-    from.start += attrs.starts.v[d] * from.step[d];
-    if (attrs.strides.n) from.step[d] *= attrs.strides.v[d];
-  }
-  return copy_from(e, i, &args[0], &from, out);
+  return hilo_eval_slice(e, i, &args[0], attrs.starts, attrs.strides, out);
 }
 
 hilo_status hilo_eval_op_concatenate(const hilo_eval *e, hilo_inst i, const hilo_value *args,
@@ -100,9 +113,8 @@ static void pad_range(int64_t size, int64_t result, int64_t low, int64_t interio
   *n = last >= *first ? last - *first + 1 : 0;
 }
 
-hilo_status hilo_eval_op_pad(const hilo_eval *e, hilo_inst i, const hilo_value *args,
-                             hilo_value *out) {
-  const hilo_pad_attrs attrs = hilo_attrs(e->m, i, pad);
+hilo_status hilo_eval_pad(const hilo_eval *e, hilo_inst i, const hilo_value *args, hilo_dims low,
+                          hilo_dims interior, hilo_value *out) {
   char *data = hilo_eval_new_array(e, i, out);
   if (!data) return HILO_LIMIT_ERROR;
   const hilo_dims in = dims_of(e, &args[0]), result = dims_of(e, out);
@@ -110,20 +122,26 @@ hilo_status hilo_eval_op_pad(const hilo_eval *e, hilo_inst i, const hilo_value *
   int64_t box[HILO_MAX_RANK];
   bool is_padded = false, is_empty = false;
   for (uint32_t d = 0; d < in.n; d++) {
-    const int64_t interior = attrs.interior.n ? attrs.interior.v[d] : 0, low = attrs.low.v[d];
+    const int64_t between = interior.n ? interior.v[d] : 0;
     int64_t first;
-    pad_range(in.v[d], result.v[d], low, interior, &first, &box[d]);
+    pad_range(in.v[d], result.v[d], low.v[d], between, &first, &box[d]);
     is_padded |= box[d] != result.v[d];
     is_empty |= box[d] == 0;
     if (is_empty) continue; /* the places below would lie outside */
     from.start += first * from.step[d];
-    to.start += (low + first * (interior + 1)) * to.step[d];
-    to.step[d] *= interior + 1;
+    to.start += (low.v[d] + first * (between + 1)) * to.step[d];
+    to.step[d] *= between + 1;
   }
   const uint32_t size = element_bytes(e, out);
   if (is_padded) hilo_fill_elements(data, hilo_value_n_elements(e, out), size, args[1].data);
   if (!is_empty) hilo_strided_copy((hilo_dims){box, in.n}, size, data, &to, args[0].data, &from);
   return HILO_OK;
+}
+
+hilo_status hilo_eval_op_pad(const hilo_eval *e, hilo_inst i, const hilo_value *args,
+                             hilo_value *out) {
+  const hilo_pad_attrs attrs = hilo_attrs(e->m, i, pad);
+  return hilo_eval_pad(e, i, args, attrs.low, attrs.interior, out);
 }
 
 /* ---- dynamic slices ---- */

@@ -12,6 +12,7 @@
  * stochastic-convert rounds away from zero if the fraction that is cut off is more than the random
  * number, as a fraction of its range, else towards zero. */
 #include "eval/kernels.h"
+#include "eval/value_type.h"
 #include "ir/etype_format.h"
 
 #include <math.h>
@@ -253,6 +254,13 @@ hilo_status hilo_eval_op_rng(const hilo_eval *e, hilo_inst i, const hilo_value *
   const int64_t distribution = hilo_attrs(e->m, i, rng).distribution;
   if (hilo_etype_is_complex(etype) || (distribution == NORMAL && !hilo_etype_is_float(etype)))
     return hilo_eval_refuse(e, i, "its distribution is not defined for its element type");
+  int64_t sizes[HILO_MAX_RANK]; /* StableHLO gives them as a vector, too */
+  const uint32_t rank = hilo_type_dims(&e->m->types, out->type).n;
+  if (hilo_inst_n_operands(e->m, i) == 3) {
+    if (!hilo_eval_load_vector(e, &args[2], rank, sizes))
+      return hilo_eval_refuse(e, i, "its sizes are not as many integers as there are dimensions");
+    HILO_TRY(hilo_eval_set_type(e, i, (hilo_dims){sizes, rank}, out));
+  }
   char *data = hilo_eval_new_array(e, i, out);
   if (!data) return HILO_LIMIT_ERROR;
   hilo_lanes low, high, x;

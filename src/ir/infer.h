@@ -25,4 +25,13 @@ HILO_NODISCARD hilo_status hilo_infer_type(hilo_module *m, hilo_inst i, hilo_dia
  * broadcast. HILO_TYPE_NONE if the description breaks a rule of the operation. */
 hilo_type hilo_infer_desc(hilo_module *m, const hilo_inst_desc *desc);
 
+/* The type of the value of `i` for operand values of these types, `hint` being the declared one as
+ * far as it is known. Each array in it has the element type of the hint, and the dimensions that
+ * the operation gives it, static where those of the operands and the hint are. Interned in `types`,
+ * which is the module's store; memory of `scratch`. */
+HILO_NODISCARD hilo_status hilo_infer_value_type(const hilo_module *m, hilo_store *types,
+                                                 hilo_arena *scratch, hilo_diags *diags,
+                                                 hilo_inst i, const hilo_type *operands,
+                                                 hilo_type hint, hilo_type *out);
+
 #endif

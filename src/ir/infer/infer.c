@@ -181,3 +181,53 @@ hilo_type hilo_infer_desc(hilo_module *m, const hilo_inst_desc *desc) {
   hilo_infer_deinit(&c);
   return type;
 }
+
+/* ---- types of values ---- */
+
+static hilo_dims dims_of(hilo_infer *c, const hilo_shape *shape) {
+  if (shape->type.ix) return row_dims(type_row(c, shape->type));
+  return (hilo_dims){new_dims(c, shape), shape->n};
+}
+static uint32_t n_parts_of(hilo_infer *c, const hilo_shape *shape) {
+  return shape->type.ix ? type_row(c, shape->type)->n : shape->n;
+}
+static hilo_shape part_of(hilo_infer *c, const hilo_shape *shape, uint32_t k) {
+  if (!shape->type.ix) return c->elements.v[shape->at + k];
+  return existing(c, (hilo_type){(uint32_t)type_row(c, shape->type)->items[k]});
+}
+
+/* The dimensions of `shape` in the type `hint`; as deep as types are nested. */
+static hilo_type with_dims(hilo_infer *c, hilo_store *types, const hilo_shape *shape,
+                           hilo_type hint) {
+  const hilo_type_row *r = type_row(c, hint);
+  const hilo_etype etype =
+      shape->type.ix ? (hilo_etype)type_row(c, shape->type)->etype : shape->etype;
+  if (r->etype == HILO_TUPLE && etype == HILO_TUPLE && n_parts_of(c, shape) == r->n) {
+    hilo_type *parts = hilo_arena_resize_block(c->arena, NULL, (r->n + 1) * sizeof(hilo_type));
+    for (uint32_t k = 0; k < r->n; k++) {
+      const hilo_shape part = part_of(c, shape, k);
+      parts[k] = with_dims(c, types, &part, (hilo_type){(uint32_t)r->items[k]});
+    }
+    const hilo_type tuple = hilo_type_tuple(types, parts, r->n);
+    hilo_arena_resize_block(c->arena, parts, 0);
+    return tuple;
+  }
+  if (!row_is_array(r) || !hilo_etype_is_array(etype)) return hint;
+  return hilo_type_array_quant(types, (hilo_etype)r->etype, dims_of(c, shape), NULL,
+                               HILO_RECORD_NONE, hilo_type_quant(&c->m->types, hint));
+}
+
+hilo_status hilo_infer_value_type(const hilo_module *m, hilo_store *types, hilo_arena *scratch,
+                                  hilo_diags *diags, hilo_inst i, const hilo_type *operands,
+                                  hilo_type hint, hilo_type *out) {
+  hilo_infer c;
+  hilo_shape shape;
+  hilo_infer_init(&c, m, scratch, diags);
+  hilo_infer_set_inst(&c, i);
+  c.value_types = operands;
+  c.declared = hint;
+  const bool ok = hilo_infer_run(&c, &shape);
+  *out = ok ? with_dims(&c, types, &shape, hint) : HILO_TYPE_NONE;
+  hilo_infer_deinit(&c);
+  return ok ? HILO_OK : HILO_INPUT_ERROR;
+}

@@ -30,6 +30,7 @@ typedef struct hilo_infer {
   uint32_t n_operands, n_called;
   const hilo_operand_slot *slots; /* operands of an instruction */
   const hilo_inst *operands;      /* operands of a description */
+  const hilo_type *value_types;   /* of operands at run time, in place of the declared ones */
   const uint32_t *called_ixs;     /* called computations of an instruction */
   const hilo_comp *called;        /* of a description */
   uint32_t attr;
@@ -75,6 +76,7 @@ static inline const char *op_name(const hilo_infer *c) { return hilo_op_name(c->
 /* ---- operands ---- */
 static inline hilo_type operand_type(const hilo_infer *c, uint32_t k) {
   HILO_DCHECK(k < c->n_operands);
+  if (HILO_UNLIKELY(c->value_types != NULL)) return c->value_types[k];
   if (c->slots) return (hilo_type){c->m->inst.type[c->slots[k].value]};
   return hilo_inst_type(c->m, c->operands[k]);
 }

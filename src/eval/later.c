@@ -22,7 +22,6 @@ LATER(copy_start)
 LATER(custom_call)
 LATER(domain)
 LATER(fusion)
-LATER(map)
 LATER(opt_barrier)
 LATER(parameter)
 LATER(while)
@@ -54,9 +53,6 @@ LATER(send_done)
 
 /* ---- reductions and sorts ---- */
 
-LATER(batch_norm_grad)
-LATER(batch_norm_inference)
-LATER(batch_norm_training)
 LATER(scan)
 LATER(shuffle)
 

@@ -4,6 +4,9 @@
 
 #include "eval/apply_program.h"
 #include "eval/eval_parts.h"
+#include "eval/machine_parts.h"
+
+enum { WIDEST = 16 };
 
 struct hilo_apply {
   const hilo_eval *e;
@@ -13,6 +16,8 @@ struct hilo_apply {
   hilo_etype *params, *results; /* element types */
   bool is_program, is_tuple;
   hilo_program program;
+  hilo_value *values; /* the parameters of one element, where there is no program; */
+  char *staged;       /* and its results, WIDEST bytes each */
 };
 
 static bool is_element(const hilo_eval *e, hilo_type type) {
@@ -52,6 +57,12 @@ hilo_status hilo_apply_open(const hilo_eval *e, hilo_inst caller, hilo_comp regi
   a->is_program = hilo_program_compile(e, region, a->n_results, &a->program);
   if (!a->is_program && !e->machine)
     return hilo_eval_refuse(e, caller, "its computation needs a whole program to run in");
+  if (!a->is_program) {
+    a->staged = hilo_arena_alloc_array(e->scratch, a->n_results + 1, WIDEST, 16);
+    a->values = HILO_NEW_ZEROED(e->scratch, hilo_value, a->n_params + 1);
+    for (uint32_t k = 0; k < a->n_params; k++)
+      a->values[k].type = hilo_inst_type(e->m, hilo_comp_param(e->m, region, k));
+  }
   *out = a;
   return HILO_OK;
 }
@@ -74,10 +85,33 @@ static void apply_program(const hilo_apply *a, uint64_t total, const char *const
   }
 }
 
+/* One element through the machine. */
+static hilo_status apply_once(const hilo_apply *a, uint64_t at, const char *const *args,
+                              char *const *results) {
+  const hilo_eval *e = a->e;
+  hilo_value result;
+  for (uint32_t k = 0; k < a->n_params; k++)
+    a->values[k].data = args[k] + at * hilo_etype_bytes(a->params[k]);
+  HILO_TRY(hilo_machine_call(e, a->caller, a->region, a->values, &result));
+  for (uint32_t r = 0; r < a->n_results; r++) {
+    const char *from = a->is_tuple ? result.elements[r].data : result.data;
+    memcpy(a->staged + r * WIDEST, from, hilo_etype_bytes(a->results[r]));
+  }
+  /* Only now: a result may be a parameter, whose place another result takes. */
+  for (uint32_t r = 0; r < a->n_results; r++) {
+    const uint32_t bytes = hilo_etype_bytes(a->results[r]);
+    memcpy(results[r] + at * bytes, a->staged + r * WIDEST, bytes);
+  }
+  hilo_value_release(e, &result);
+  return HILO_OK;
+}
+
 hilo_status hilo_apply_run(hilo_apply *a, uint64_t n, const char *const *args,
                            char *const *results) {
-  if (!a->is_program)
-    return hilo_eval_refuse(a->e, a->caller, "its computation needs a whole program to run in");
-  apply_program(a, n, args, results);
+  if (a->is_program) {
+    apply_program(a, n, args, results);
+    return HILO_OK;
+  }
+  for (uint64_t k = 0; k < n; k++) HILO_TRY(apply_once(a, k, args, results));
   return HILO_OK;
 }

@@ -17,7 +17,8 @@ struct hilo_buffer {
   hilo_buffer *prev, *next;
   uint64_t bytes;
   uint32_t holders;
-  bool is_tuple; /* holds values, which are released with it */
+  bool is_tuple;   /* holds values, which are released with it */
+  bool is_pending; /* holds one that may not be there yet, see machine_parts.h */
 };
 
 /* Bytes aligned to 64, held once; NULL beyond the limit or out of memory. */

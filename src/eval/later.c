@@ -8,49 +8,6 @@
     return hilo_eval_refuse(e, i, "the evaluator does not have this operation");                   \
   }
 
-/* ---- machine ---- */
-
-LATER(add_dependency)
-LATER(after_all)
-LATER(async_done)
-LATER(async_start)
-LATER(async_update)
-LATER(call)
-LATER(conditional)
-LATER(copy_done)
-LATER(copy_start)
-LATER(custom_call)
-LATER(domain)
-LATER(fusion)
-LATER(opt_barrier)
-LATER(parameter)
-LATER(while)
-
-/* ---- collectives ---- */
-
-LATER(all_gather)
-LATER(all_gather_done)
-LATER(all_gather_start)
-LATER(all_reduce)
-LATER(all_reduce_done)
-LATER(all_reduce_start)
-LATER(all_to_all)
-LATER(collective_broadcast)
-LATER(collective_permute)
-LATER(collective_permute_done)
-LATER(collective_permute_start)
-LATER(collective_reduce)
-LATER(infeed)
-LATER(outfeed)
-LATER(partition_id)
-LATER(ragged_all_to_all)
-LATER(recv)
-LATER(recv_done)
-LATER(reduce_scatter)
-LATER(replica_id)
-LATER(send)
-LATER(send_done)
-
 /* ---- reductions and sorts ---- */
 
 LATER(scan)
@@ -58,12 +15,9 @@ LATER(shuffle)
 
 /* ---- stablehlo only ---- */
 
-LATER(composite)
-LATER(cross_replica_sum)
 LATER(dynamic_conv)
 LATER(einsum)
 LATER(torch_index_select)
-LATER(trace)
 LATER(unary_einsum)
 LATER(uniform_dequantize)
 LATER(uniform_quantize)

@@ -27,12 +27,16 @@ typedef struct {
   uint64_t max_steps;      /* instructions run, all ranks together; 0: no limit */
   const hilo_comp *infeed; /* computations without parameters whose results are fed, in order */
   uint32_t n_infeed;
-  /* Called after each instruction; NULL: not. */
+  uint64_t seed; /* of `rng` */
+  /* Called after each instruction, but for those of computations that are applied to elements;
+   * NULL: not. */
   void (*observe)(void *user, uint32_t rank, hilo_inst i, const hilo_value *value);
   /* Asked first at each custom-call, like an evaluator (which may run another machine); *handled
    * false: the library's own is taken. Its error ends the run. NULL: not asked. */
   hilo_status (*custom_call)(void *user, const hilo_eval *e, hilo_inst i,
                              const hilo_value *operands, hilo_value *out, bool *handled);
+  /* Called with what an outfeed gives away; NULL: it is dropped. */
+  void (*outfeed)(void *user, uint32_t rank, hilo_inst i, const hilo_value *value);
   void *user;
 } hilo_machine_options;
 

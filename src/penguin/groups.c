@@ -6,35 +6,23 @@
  * list and mode. */
 #include "penguin/groups.h"
 
+#include "ir/group_mode.h"
+
 enum { MAX_PRINTED_RANKS = 1 << 22 };
 
-typedef enum { REPLICAS, REPLICAS_AND_PARTITIONS, PARTITIONS, FLATTENED } group_mode;
-
 typedef struct {
-  group_mode mode;
+  hilo_group_mode mode;
   int64_t n_replicas, n_partitions; /* 0: unknown */
   bool is_permute;
   hilo_dims sizes, ids; /* ids in groups of these sizes; of a permute pairs */
 } groups;
 
-/* all-to-all, collective-permute and collective-broadcast have no use_global_device_ids: their ids
- * are partitions as soon as they have a channel. */
-static group_mode mode_of(const hilo_module *m, hilo_inst i, const hilo_collective_attrs *attrs) {
-  const bool has_channel = hilo_inst_extra_record(m, i).ix && hilo_inst_extra(m, i).channel_id > 0;
-  switch (hilo_inst_op(m, i)) {
-  case HILO_OP_ALL_GATHER:
-  case HILO_OP_ALL_REDUCE:
-  case HILO_OP_REDUCE_SCATTER:
-    if (attrs->use_global_device_ids) return FLATTENED;
-    return has_channel ? REPLICAS_AND_PARTITIONS : REPLICAS;
-  default: return has_channel ? PARTITIONS : REPLICAS;
-  }
-}
-
 static groups groups_of(const hilo_module *m, hilo_inst i) {
   const hilo_collective_attrs attrs = hilo_attrs(m, i, collective);
   const hilo_replica_groups_attrs list = hilo_replica_groups_get(&m->records, attrs.groups);
-  groups g = {.mode = mode_of(m, i, &attrs),
+  const bool has_channel = hilo_inst_extra_record(m, i).ix && hilo_inst_extra(m, i).channel_id > 0;
+  groups g = {.mode =
+                  hilo_group_mode_of(hilo_inst_op(m, i), has_channel, attrs.use_global_device_ids),
               .n_replicas = m->header.num_replicas,
               .n_partitions = m->header.num_partitions,
               .is_permute = hilo_inst_is(m, i, HILO_OP_COLLECTIVE_PERMUTE)};
@@ -52,24 +40,26 @@ static int64_t mul(int64_t a, int64_t b) {
 
 /* How many ids there are to name; 0: unknown. */
 static int64_t n_ids_of(const groups *g) {
-  return g->mode == PARTITIONS  ? g->n_partitions
-         : g->mode == FLATTENED ? mul(g->n_replicas, g->n_partitions)
-                                : g->n_replicas;
+  return g->mode == HILO_MODE_CROSS_PARTITION ? g->n_partitions
+         : g->mode == HILO_MODE_FLATTENED_ID  ? mul(g->n_replicas, g->n_partitions)
+                                              : g->n_replicas;
 }
 
 /* Into how many copies a list unfolds (one per replica or partition left alone), and how many ranks
  * one id is. */
 static void unfolding(const groups *g, int64_t *n_copies, int64_t *ranks_per_id) {
-  *n_copies = g->mode == REPLICAS ? g->n_partitions : g->mode == PARTITIONS ? g->n_replicas : 1;
-  *ranks_per_id = g->mode == REPLICAS_AND_PARTITIONS ? g->n_partitions : 1;
+  *n_copies = g->mode == HILO_MODE_CROSS_REPLICA     ? g->n_partitions
+              : g->mode == HILO_MODE_CROSS_PARTITION ? g->n_replicas
+                                                     : 1;
+  *ranks_per_id = g->mode == HILO_MODE_CROSS_REPLICA_AND_PARTITION ? g->n_partitions : 1;
 }
 
 static int64_t rank_of(const groups *g, int64_t id, int64_t copy, int64_t part) {
   switch (g->mode) {
-  case REPLICAS: return id * g->n_partitions + copy;
-  case REPLICAS_AND_PARTITIONS: return id * g->n_partitions + part;
-  case PARTITIONS: return copy * g->n_partitions + id;
-  case FLATTENED: break;
+  case HILO_MODE_CROSS_REPLICA: return id * g->n_partitions + copy;
+  case HILO_MODE_CROSS_REPLICA_AND_PARTITION: return id * g->n_partitions + part;
+  case HILO_MODE_CROSS_PARTITION: return copy * g->n_partitions + id;
+  case HILO_MODE_FLATTENED_ID: break;
   }
   return id;
 }
@@ -121,7 +111,7 @@ static bool check(hilo_printer *p, hilo_inst i, const groups *g) {
   }
   if (!g->is_permute && n_ids != g->ids.n)
     return refuse(p, i, "the replica groups and their sizes do not agree");
-  if (g->mode != FLATTENED && (g->n_partitions < 1 || g->n_replicas < 1))
+  if (g->mode != HILO_MODE_FLATTENED_ID && (g->n_partitions < 1 || g->n_replicas < 1))
     return refuse(p, i,
                   "its groups number replicas or partitions, and the module does not say how many "
                   "there are: give --num-partitions and --num-replicas");
@@ -129,9 +119,9 @@ static bool check(hilo_printer *p, hilo_inst i, const groups *g) {
   for (uint32_t k = 0; k < g->ids.n; k++)
     if ((limit && g->ids.v[k] >= limit) || (g->is_permute && g->ids.v[k] < 0)) {
       HILO_REFUSE(p, GROUPS, i, "its groups name %s %lld: expected ids below %lld",
-                  g->mode == PARTITIONS  ? "partition"
-                  : g->mode == FLATTENED ? "rank"
-                                         : "replica",
+                  g->mode == HILO_MODE_CROSS_PARTITION ? "partition"
+                  : g->mode == HILO_MODE_FLATTENED_ID  ? "rank"
+                                                       : "replica",
                   (long long)g->ids.v[k], (long long)limit);
       return false;
     }
@@ -157,8 +147,8 @@ static void everybody(hilo_printer *p, groups *g) {
  * itself. */
 static bool stands_for_all(const groups *g) {
   return !g->is_permute && g->ids.n == 0 &&
-         (g->mode == FLATTENED || g->mode == REPLICAS_AND_PARTITIONS ||
-          (g->mode == REPLICAS ? g->n_partitions == 1 : g->n_replicas == 1));
+         (g->mode == HILO_MODE_FLATTENED_ID || g->mode == HILO_MODE_CROSS_REPLICA_AND_PARTITION ||
+          (g->mode == HILO_MODE_CROSS_REPLICA ? g->n_partitions == 1 : g->n_replicas == 1));
 }
 
 bool hilo_put_groups(hilo_printer *p, hilo_inst i) {
@@ -192,5 +182,5 @@ bool hilo_put_groups(hilo_printer *p, hilo_inst i) {
 int64_t hilo_group_size(const hilo_printer *p, hilo_inst i) {
   const groups g = groups_of(p->m, i);
   const int64_t n_ids = g.sizes.n ? g.sizes.v[0] : n_ids_of(&g);
-  return g.mode == REPLICAS_AND_PARTITIONS ? mul(n_ids, g.n_partitions) : n_ids;
+  return g.mode == HILO_MODE_CROSS_REPLICA_AND_PARTITION ? mul(n_ids, g.n_partitions) : n_ids;
 }

@@ -12,17 +12,7 @@ static bool has_channel(const hilo_infer *c) {
 }
 
 hilo_group_mode hilo_infer_group_mode(const hilo_infer *c, const hilo_collective_attrs *a) {
-  if (a->use_global_device_ids) return HILO_MODE_FLATTENED_ID;
-  if (!has_channel(c)) return HILO_MODE_CROSS_REPLICA;
-  switch (c->op) {
-  case HILO_OP_ALL_GATHER:
-  case HILO_OP_ALL_GATHER_START:
-  case HILO_OP_ALL_REDUCE:
-  case HILO_OP_ALL_REDUCE_START:
-  case HILO_OP_COLLECTIVE_REDUCE:
-  case HILO_OP_REDUCE_SCATTER: return HILO_MODE_CROSS_REPLICA_AND_PARTITION;
-  default: return HILO_MODE_CROSS_PARTITION;
-  }
+  return hilo_group_mode_of(c->op, has_channel(c), a->use_global_device_ids);
 }
 
 /* The product of two counts; 0 if one is not known or the product does not fit. */

@@ -7,6 +7,7 @@
 #ifndef HILO_IR_INFER_PARTS_H
 #define HILO_IR_INFER_PARTS_H
 
+#include "ir/group_mode.h"
 #include "ir/infer.h"
 
 /* A result: an existing type (`type` set), or an array or tuple whose dimensions or elements stand
@@ -192,13 +193,6 @@ bool hilo_infer_window_output(hilo_infer *c, const hilo_window_attrs *w, uint32_
 bool hilo_infer_check_window(hilo_infer *c, const hilo_window_attrs *w, uint32_t n);
 
 /* ---- collectives ---- */
-/* How ids of replica groups are meant. */
-typedef enum {
-  HILO_MODE_CROSS_REPLICA,
-  HILO_MODE_CROSS_PARTITION,
-  HILO_MODE_CROSS_REPLICA_AND_PARTITION,
-  HILO_MODE_FLATTENED_ID,
-} hilo_group_mode;
 hilo_group_mode hilo_infer_group_mode(const hilo_infer *c, const hilo_collective_attrs *a);
 /* Participants of one group; 0: not known. Groups of several sizes count as not known. */
 int64_t hilo_infer_group_size(const hilo_infer *c, const hilo_collective_attrs *a);

@@ -1,0 +1,36 @@
+/* What collectives give to each of their participants. Internal to eval. */
+#ifndef HILO_EVAL_COLLECTIVE_H
+#define HILO_EVAL_COLLECTIVE_H
+
+#include "analysis/groups.h"
+#include "eval/eval.h"
+
+/* All participants of one collective, in the order of their group. */
+typedef struct {
+  uint32_t n;
+  const hilo_value *const *args; /* the operands of each */
+  const hilo_inst *insts;        /* their instructions: one, unless ranks run different programs */
+  hilo_rank_pairs pairs;         /* of a permute: places in the group instead of ranks */
+} hilo_participants;
+
+/* One value for each operand, as the instruction gives them: alone or as a tuple. Takes them. */
+HILO_NODISCARD hilo_status hilo_collective_join(const hilo_eval *e, hilo_inst i, hilo_value *parts,
+                                                uint32_t n, hilo_value *out);
+
+/* results[p]: what participant p has from it (the value of the plain form, not of a start half). */
+HILO_NODISCARD hilo_status hilo_collective_compute(const hilo_eval *e, const hilo_participants *all,
+                                                   hilo_value *results);
+/* For a rank that is in no group. HILO_INPUT_ERROR where the operation has nothing for it. */
+HILO_NODISCARD hilo_status hilo_collective_alone(const hilo_eval *e, hilo_inst i,
+                                                 const hilo_value *args, hilo_value *out);
+
+/* ---- collective_move.c: what moves between ranks without computing ---- */
+
+hilo_status hilo_collective_broadcast(const hilo_eval *e, const hilo_participants *all,
+                                      hilo_value *results);
+hilo_status hilo_collective_permute(const hilo_eval *e, const hilo_participants *all,
+                                    hilo_value *results);
+hilo_status hilo_collective_ragged(const hilo_eval *e, const hilo_participants *all,
+                                   hilo_value *results);
+
+#endif

@@ -9,6 +9,7 @@
 #include "formats/hlo_proto.h"
 #include "formats/load.h"
 #include "ir/hlo_print.h"
+#include "ir/mlir_print.h"
 #include "ir/verify.h"
 
 #include <stdlib.h>
@@ -101,22 +102,35 @@ static hilo_status read_module(job *j, hilo_module **m) {
   return hilo_load(&j->module_arena, j->config->input.p, j->diags, m);
 }
 
-static hilo_status write_module(job *j, const hilo_module *m) {
+/* HLO in, HLO out; StableHLO in, StableHLO out; unless told otherwise. */
+static hilo_emit emit_kind(const job *j, const hilo_module *m) {
+  if (j->config->emit != HILO_EMIT_AS_INPUT) return j->config->emit;
+  return m->dialect == HILO_DIALECT_HLO    ? HILO_EMIT_HLO
+         : m->dialect == HILO_DIALECT_MHLO ? HILO_EMIT_MHLO
+                                           : HILO_EMIT_STABLEHLO;
+}
+
+static hilo_status write_mlir(job *j, hilo_runner *runner, hilo_module *m, bool mhlo) {
+  const hilo_mlir_print_options options = {.mhlo = mhlo, .locations = j->config->print_locations};
+  if (m->dialect == HILO_DIALECT_HLO)
+    HILO_TRY(hilo_runner_run(runner, m, &hilo_pass_table[HILO_PASS_hlo_legalize_to_stablehlo]));
+  return hilo_mlir_print(m, &options, j->diags, &j->text);
+}
+
+static hilo_status write_module(job *j, hilo_runner *runner, hilo_module *m) {
   const hilo_print_options options = {0};
   hilo_sb_clear(&j->text);
-  switch (j->config->emit) {
-  case HILO_EMIT_PROTO: return hilo_hlo_proto_write(m, &j->text, j->diags);
+  const hilo_emit emit = emit_kind(j, m);
+  switch (emit) {
   case HILO_EMIT_NONE: return HILO_OK;
   case HILO_EMIT_STABLEHLO:
-  case HILO_EMIT_MHLO:
-    return hilo_diag_add(j->diags, HILO_DIAG_EMOD912, NULL,
-                         "StableHLO and MHLO text cannot be written by this version; use "
-                         "--emit=hlo or --emit=proto");
-  default:
-    HILO_TRY(hilo_hlo_check_ops(m, j->diags));
-    hilo_hlo_print(m, &options, &j->text);
-    return HILO_OK;
+  case HILO_EMIT_MHLO: return write_mlir(j, runner, m, emit == HILO_EMIT_MHLO);
+  default: break;
   }
+  if (emit == HILO_EMIT_PROTO) return hilo_hlo_proto_write(m, &j->text, j->diags);
+  HILO_TRY(hilo_hlo_check_ops(m, j->diags));
+  hilo_hlo_print(m, &options, &j->text);
+  return HILO_OK;
 }
 
 static hilo_status run_once(job *j, hilo_runner *runner, hilo_module **out, int32_t run) {
@@ -130,7 +144,7 @@ static hilo_status run_once(job *j, hilo_runner *runner, hilo_module **out, int3
   at[PART_PASSES] = hilo_now_ns();
   if (!j->config->signature) HILO_TRY(run_pipeline(j, runner, m));
   at[PART_WRITE] = hilo_now_ns();
-  if (!j->config->signature) HILO_TRY(write_module(j, m));
+  if (!j->config->signature) HILO_TRY(write_module(j, runner, m));
   at[N_PARTS] = hilo_now_ns();
   for (int part = 0; part < N_PARTS; part++) j->ns[part][run] = at[part + 1] - at[part];
   *out = m;

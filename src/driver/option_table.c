@@ -74,8 +74,8 @@ static const hilo_enum_word report_words[] = {
 static const hilo_enum_word emit_words[] = {
     {"hlo", "HLO text", HILO_EMIT_HLO},
     {"proto", "HloModuleProto", HILO_EMIT_PROTO},
-    {"stablehlo", "StableHLO text: not yet", HILO_EMIT_STABLEHLO},
-    {"mhlo", "MHLO text: not yet", HILO_EMIT_MHLO},
+    {"stablehlo", "StableHLO text", HILO_EMIT_STABLEHLO},
+    {"mhlo", "MHLO text", HILO_EMIT_MHLO},
     {"none", "nothing", HILO_EMIT_NONE},
     {NULL, NULL, 0}};
 static const hilo_enum_word pipeline_words[] = {

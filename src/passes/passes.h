@@ -22,6 +22,9 @@ HILO_DECLARE_PASS(common_instruction_elimination);
 HILO_DECLARE_PASS(collective_stream_id_injector);
 HILO_DECLARE_PASS(batch_norm_expander);
 
+/* stablehlo/ */
+HILO_DECLARE_PASS(hlo_legalize_to_stablehlo);
+
 /* dialect/ */
 HILO_DECLARE_PASS(verify_supported_ops);
 HILO_DECLARE_PASS(lower_complex);

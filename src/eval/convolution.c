@@ -5,6 +5,8 @@
  *
  * The input is brought into the order [batch][places][features] and to terms once; the matrix of
  * windows is never there as a whole: its tiles are copied from the input while they are packed. */
+#include "eval/convolution.h"
+
 #include "eval/gemm.h"
 #include "eval/strided.h"
 
@@ -165,7 +167,8 @@ static void multiply_groups(conv *c, const grouping *g, hilo_dense_factor *kerne
 
 static hilo_status check(const hilo_eval *e, hilo_inst i, const hilo_conv_attrs *a,
                          const hilo_value *args, hilo_etype result) {
-  if (a->sparsity.n || hilo_inst_n_operands(e->m, i) != 2)
+  if (a->sparsity.n ||
+      hilo_inst_n_operands(e->m, i) != (hilo_inst_op(e->m, i) == HILO_OP_DYNAMIC_CONV ? 3 : 2))
     return hilo_eval_refuse(e, i, "its operands are sparse");
   for (uint32_t k = 0; k < 2; k++)
     if (!hilo_sum_takes(hilo_value_etype(e, &args[k]), result))
@@ -226,18 +229,17 @@ static void store_ordered(hilo_dims dims, hilo_dims order, uint32_t size, const 
   hilo_strided_copy(box, size, data, &into, from, &dense);
 }
 
-hilo_status hilo_eval_op_convolution(const hilo_eval *e, hilo_inst i, const hilo_value *args,
-                                     hilo_value *out) {
+hilo_status hilo_eval_convolve(const hilo_eval *e, hilo_inst i, const hilo_value *args,
+                               const hilo_window_attrs *w, hilo_value *out) {
   const hilo_conv_attrs a = hilo_attrs(e->m, i, conv);
   const hilo_conv_dims_attrs d = hilo_conv_dims_get(&e->m->records, a.dim_numbers);
-  const hilo_window_attrs w = hilo_window_get(&e->m->records, a.window);
   HILO_TRY(check(e, i, &a, args, hilo_value_etype(e, out)));
   char *data = hilo_eval_new_array(e, i, out);
   if (!data) return HILO_LIMIT_ERROR;
   const uint64_t n = hilo_value_n_elements(e, out);
   if (n == 0) return HILO_OK;
 
-  conv *c = open_conv(e, args, out, &d, &w);
+  conv *c = open_conv(e, args, out, &d, w);
   hilo_dense_factor kernel = open_kernel(c, &args[1], &d);
   const uint64_t batch_groups = a.batch_group_count > 1 ? (uint64_t)a.batch_group_count : 1;
   const uint64_t feature_groups = a.feature_group_count > 1 ? (uint64_t)a.feature_group_count : 1;
@@ -256,4 +258,10 @@ hilo_status hilo_eval_op_convolution(const hilo_eval *e, hilo_inst i, const hilo
   multiply_groups(c, &g, &kernel, to);
   if (!is_in_order) store_ordered(dims, out_order, size, to, data);
   return HILO_OK;
+}
+
+hilo_status hilo_eval_op_convolution(const hilo_eval *e, hilo_inst i, const hilo_value *args,
+                                     hilo_value *out) {
+  const hilo_window_attrs w = hilo_window_get(&e->m->records, hilo_attrs(e->m, i, conv).window);
+  return hilo_eval_convolve(e, i, args, &w, out);
 }

@@ -2,6 +2,7 @@
  *
  * An array of a bounded dimension has, at run time, only the elements that count: what XLA keeps
  * behind them up to the bound cannot be seen. */
+#include "eval/convolution.h"
 #include "eval/indices.h"
 #include "eval/movement.h"
 #include "eval/strided.h"
@@ -270,4 +271,50 @@ hilo_status hilo_eval_op_minimum_broadcast_shapes(const hilo_eval *e, hilo_inst 
   }
   if (is_tuple) out->type = hilo_type_tuple(e->types, types, n);
   return HILO_OK;
+}
+
+/* ---- convolution ---- */
+
+/* A dimension as the window sees it: elements `dilation` apart. */
+static bool dilated_size(int64_t size, int64_t dilation, int64_t *out) {
+  return !__builtin_mul_overflow(size ? size - 1 : 0, dilation, out) &&
+         !__builtin_add_overflow(*out, size != 0, out);
+}
+
+static bool convolved_size(int64_t size, int64_t kernel, const hilo_window_attrs *w, uint32_t d,
+                           int64_t *out) {
+  int64_t base, window, padded;
+  if (!dilated_size(size, w->base_dilation.v[d], &base) ||
+      !dilated_size(kernel, w->window_dilation.v[d], &window) ||
+      !padded_size(base, w->pad_low.v[d], w->pad_high.v[d], 0, &padded))
+    return false;
+  *out = padded < window ? 0 : (padded - window) / w->stride.v[d] + 1;
+  return true;
+}
+
+/* The padding is operand 2: [d][0] before dimension d, [d][1] behind it. */
+hilo_status hilo_eval_op_dynamic_conv(const hilo_eval *e, hilo_inst i, const hilo_value *args,
+                                      hilo_value *out) {
+  const hilo_conv_attrs a = hilo_attrs(e->m, i, conv);
+  const hilo_conv_dims_attrs d = hilo_conv_dims_get(&e->m->records, a.dim_numbers);
+  const hilo_dims in = dims_of(e, &args[0]), kernel = dims_of(e, &args[1]);
+  hilo_window_attrs w = hilo_window_get(&e->m->records, a.window);
+  const uint32_t n = d.input_spatial.n;
+  int64_t padding[2 * HILO_MAX_RANK], low[HILO_MAX_RANK], high[HILO_MAX_RANK];
+  const hilo_etype etype = hilo_value_etype(e, &args[2]);
+  if (!hilo_etype_is_integer(etype) || hilo_value_n_elements(e, &args[2]) != 2 * n)
+    return hilo_eval_refuse(e, i, "its padding is not two integers a dimension");
+  hilo_indices_load(etype, args[2].data, 0, 2 * n, padding);
+  for (uint32_t k = 0; k < n; k++) low[k] = padding[2 * k], high[k] = padding[2 * k + 1];
+  w.pad_low = (hilo_dims){low, n}, w.pad_high = (hilo_dims){high, n};
+  numbers sizes = {.n = n + 2};
+  sizes.v[d.output_batch] =
+      in.v[d.input_batch] / (a.batch_group_count > 1 ? a.batch_group_count : 1);
+  sizes.v[d.output_feature] = kernel.v[d.kernel_output_feature];
+  for (uint32_t k = 0; k < n; k++)
+    if (!convolved_size(in.v[d.input_spatial.v[k]], kernel.v[d.kernel_spatial.v[k]], &w, k,
+                        &sizes.v[d.output_spatial.v[k]]))
+      return hilo_eval_refuse(e, i, "a dimension has no size with its padding");
+  HILO_TRY(hilo_eval_set_type(e, i, dims_from(&sizes), out));
+  return hilo_eval_convolve(e, i, args, &w, out);
 }

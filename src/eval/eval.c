@@ -3,6 +3,7 @@
 
 #include "eval/eval_parts.h"
 #include "eval/lanes.h"
+#include "eval/quantized.h"
 #include "eval/value_type.h"
 
 static hilo_eval_fn *const functions[HILO_OP_COUNT] = {
@@ -17,7 +18,7 @@ bool hilo_eval_has(hilo_op op) { return functions[op] != NULL; }
 hilo_status hilo_eval_refuse(const hilo_eval *e, hilo_inst i, const char *what) {
   if (e->diags)
     (void)hilo_inst_error(e->m, e->diags, HILO_DIAG_EMOD907, i, "`%s` cannot be evaluated: %s",
-                          hilo_op_get(hilo_inst_op(e->m, i))->hlo, what);
+                          hilo_op_name(hilo_inst_op(e->m, i)), what);
   return HILO_LIMIT_ERROR;
 }
 
@@ -89,12 +90,25 @@ void hilo_value_release(const hilo_eval *e, hilo_value *v) {
   hilo_buffer_free(e->heap, owner);
 }
 
+/* HILO_TYPE_DYNAMIC and HILO_TYPE_QUANT, where the result or an operand is so. */
+static unsigned type_flags(const hilo_eval *e, hilo_inst i) {
+  const hilo_module *m = e->m;
+  unsigned flags = hilo_type_row_of(&m->types, hilo_inst_type(m, i))->flags;
+  const uint32_t n = hilo_inst_n_operands(m, i);
+  for (uint32_t k = 0; k < n; k++)
+    flags |= hilo_type_row_of(&m->types, hilo_inst_type(m, hilo_inst_operand(m, i, k)))->flags;
+  return flags;
+}
+
 hilo_status hilo_eval_inst(const hilo_eval *e, hilo_inst i, const hilo_value *operands,
                            hilo_value *out) {
   const hilo_op op = hilo_inst_op(e->m, i);
   HILO_CHECK(op != HILO_OP_DEAD);
   *out = (hilo_value){.type = hilo_inst_type(e->m, i)};
-  HILO_TRY(hilo_eval_resolve_type(e, i, operands, out));
+  const unsigned flags = type_flags(e, i);
+  if (flags & HILO_TYPE_DYNAMIC) HILO_TRY(hilo_eval_resolve_type(e, i, operands, out));
+  if (flags & HILO_TYPE_QUANT && !hilo_eval_is_movement(op))
+    return hilo_eval_quantised(e, i, functions[op], operands, out);
   return functions[op](e, i, operands, out);
 }
 

@@ -15,9 +15,4 @@ LATER(shuffle)
 
 /* ---- stablehlo only ---- */
 
-LATER(dynamic_conv)
-LATER(einsum)
-LATER(torch_index_select)
-LATER(unary_einsum)
-LATER(uniform_dequantize)
-LATER(uniform_quantize)
+

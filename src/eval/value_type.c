@@ -106,10 +106,7 @@ hilo_status hilo_eval_resolve_type(const hilo_eval *e, hilo_inst i, const hilo_v
                                    hilo_value *out) {
   const hilo_module *m = e->m;
   const uint32_t n = hilo_inst_n_operands(m, i);
-  bool is_open = is_dynamic(e, out->type);
-  for (uint32_t k = 0; k < n && !is_open; k++)
-    is_open = is_dynamic(e, hilo_inst_type(m, hilo_inst_operand(m, i, k)));
-  if (!is_open || finds_its_type(hilo_inst_op(m, i))) return HILO_OK;
+  if (finds_its_type(hilo_inst_op(m, i))) return HILO_OK;
   if (!e->types) return hilo_eval_refuse(e, i, "its sizes are not known before it runs");
   hilo_type *types = HILO_NEW_ARRAY(e->scratch, hilo_type, n + 1);
   for (uint32_t k = 0; k < n; k++) types[k] = args[k].type;

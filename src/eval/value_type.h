@@ -11,7 +11,8 @@
 
 #include "eval/eval_parts.h"
 
-/* Set out->type, which is the declared one, for these operands. */
+/* Set out->type, which is the declared one, for these operands, where it or one of theirs leaves
+ * sizes open. */
 HILO_NODISCARD hilo_status hilo_eval_resolve_type(const hilo_eval *e, hilo_inst i,
                                                   const hilo_value *args, hilo_value *out);
 

@@ -59,11 +59,17 @@ static numbered rand_numbers(eval_fixture *f, hilo_etype etype, const int64_t *d
   tensor_alloc(f, &x.t);
   const int64_t n = tensor_count(&x.t);
   x.v = HILO_NEW_ZEROED(&f->arena, number, n + 1);
+  /* As many parts as there are, at once. */
+  const bool is_complex = hilo_etype_is_complex(etype);
+  int64_t *parts = HILO_NEW_ARRAY(&f->arena, int64_t, 2 * (size_t)n + 1);
   for (int64_t k = 0; k < n; k++) {
     x.v[k].re = small_number(f, etype);
-    if (hilo_etype_is_complex(etype)) x.v[k].im = small_number(f, etype);
-    store_number(etype, x.v[k], x.t.data + k * hilo_etype_bytes(etype));
+    if (is_complex) x.v[k].im = small_number(f, etype);
+    parts[is_complex ? 2 * k : k] = x.v[k].re;
+    if (is_complex) parts[2 * k + 1] = x.v[k].im;
   }
+  hilo_eval_convert_elements(HILO_S64, part_etype(etype), (const char *)parts,
+                             (uint64_t)(is_complex ? 2 * n : n), x.t.data);
   return x;
 }
 
@@ -521,7 +527,7 @@ static void check_conv(eval_fixture *f, const conv_numbers *c, const hilo_etype 
   const char *got = eval_op(f, HILO_OP_CONVOLUTION, conv_attr(f, c), to, args, 2);
   int64_t n = 1, index[6];
   for (uint32_t d = 0; d < rank; d++) n *= c->out_dims[d];
-  for (int64_t k = 0; k < n; k++) {
+  for (int64_t k = 0; k < n; k += n > 2000 ? rand_in(f, 1, 50) : 1) {
     index_of(c->out_dims, rank, k, index);
     expect_number(types[2], conv_element(c, x, index), got, k);
   }

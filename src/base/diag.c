@@ -82,6 +82,22 @@ hilo_status hilo_diag_add(hilo_diags *diags, hilo_diag_code code, const hilo_pla
   return status;
 }
 
+void hilo_diags_append(hilo_diags *diags, const hilo_diags *more) {
+  for (uint32_t k = 0; k < more->n; k++) {
+    const hilo_diag *its = &more->list[k];
+    (void)hilo_diag_add(diags, its->code, &its->place, "%.*s", HILO_FMT(its->message));
+    if (its->notes.n) hilo_diag_note(diags, "%.*s", HILO_FMT(its->notes));
+  }
+  /* Those that were only counted. */
+  const uint32_t n_shown_errors =
+      more->n_errors < HILO_DIAG_SHOWN ? more->n_errors : HILO_DIAG_SHOWN;
+  const uint32_t n_shown_warnings =
+      more->n_warnings < HILO_DIAG_SHOWN ? more->n_warnings : HILO_DIAG_SHOWN;
+  diags->n_errors += more->n_errors - n_shown_errors;
+  diags->n_warnings += more->n_warnings - n_shown_warnings;
+  diags->n_dropped += more->n_dropped;
+}
+
 void hilo_diag_note(hilo_diags *diags, const char *fmt, ...) {
   if (!diags->n || diags->last_dropped) return;
   va_list args;

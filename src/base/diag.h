@@ -71,6 +71,8 @@ hilo_status hilo_diag_add(hilo_diags *diags, hilo_diag_code code, const hilo_pla
                           const char *fmt, ...) HILO_PRINTF(4, 5);
 hilo_status hilo_diag_vadd(hilo_diags *diags, hilo_diag_code code, const hilo_place *at,
                            const char *fmt, va_list args) HILO_PRINTF(4, 0);
+/* All of another list behind ours, copied. */
+void hilo_diags_append(hilo_diags *diags, const hilo_diags *more);
 /* A context line for the diagnostic added last (ignored if that one was only counted). */
 void hilo_diag_note(hilo_diags *diags, const char *fmt, ...) HILO_PRINTF(2, 3);
 /* The line of `text` that holds `offset`, and a caret below it, as notes of the last diagnostic.

@@ -1,5 +1,7 @@
 #include "driver/pipeline.h"
 
+#include "analysis/metrics.h"
+
 /* ---- gates ---- */
 
 static bool has_directory(const hilo_config *config, const hilo_module *m) {
@@ -13,6 +15,17 @@ static bool keeps_early_barrier_removal(const hilo_config *config, const hilo_mo
 static bool expands_batch_norm(const hilo_config *config, const hilo_module *m) {
   (void)m;
   return config->expand_batch_norm_training || config->expand_batch_norm_training_and_grad;
+}
+/* A loop over layers: its body has heavy operations. Unrolled, its turns are layers like others. */
+static bool has_layer_loop(const hilo_config *config, const hilo_module *m) {
+  if (config->disable_layer_det) return false;
+  HILO_FOR_EACH_INST(m, m->entry, loop) {
+    if (!hilo_inst_is(m, loop, HILO_OP_WHILE)) continue;
+    HILO_FOR_EACH_INST(m, hilo_inst_called(m, loop, HILO_WHILE_BODY), i) {
+      if (hilo_metrics_inst_macs(m, i) || hilo_inst_has(m, i, HILO_TRAIT_COLLECTIVE)) return true;
+    }
+  }
+  return false;
 }
 #define GATE(flag)                                                                                 \
   static bool gate_##flag(const hilo_config *config, const hilo_module *m) {                       \
@@ -54,6 +67,18 @@ static const hilo_pipeline_row hlo_rows[] = {
     {HILO_PASS_collective_stream_id_injector, 0, NULL},
 };
 
+/* No more than what layers are looked for behind, so that nothing else costs by the layer. */
+static const hilo_pipeline_row pre_partition_rows[] = {
+    {HILO_PASS_inline_weights, 0, has_directory},
+    {HILO_PASS_unpack_nested_transfers, 0, NULL},
+    {HILO_PASS_call_inliner, 0, NULL},
+    {HILO_PASS_tuple_simplifier, 0, NULL},
+    {HILO_PASS_unroll_while_loop, 0, has_layer_loop},
+    {HILO_PASS_call_inliner, 0, NULL},
+    {HILO_PASS_tuple_simplifier, 0, NULL},
+    {HILO_PASS_dce, 0, NULL},
+};
+
 /* Both spines, by step. Step 25 is prepended to 26 (dialect-pipeline 25, "order quirk"). */
 static const hilo_pipeline_row spine_rows[] = {
     {HILO_PASS_verify_supported_ops, HILO_SPINE_BOTH, gate_verify_supported_ops},        /* 4 */
@@ -72,6 +97,8 @@ static const hilo_pipeline_row spine_rows[] = {
 };
 
 const hilo_pipeline_table hilo_pipeline_hlo = {hlo_rows, HILO_COUNT(hlo_rows), 0};
+const hilo_pipeline_table hilo_pipeline_pre_partition = {pre_partition_rows,
+                                                         HILO_COUNT(pre_partition_rows), 0};
 const hilo_pipeline_table hilo_pipeline_mhlo_spine = {spine_rows, HILO_COUNT(spine_rows),
                                                       HILO_SPINE_MHLO};
 const hilo_pipeline_table hilo_pipeline_stablehlo_spine = {spine_rows, HILO_COUNT(spine_rows),

@@ -22,7 +22,9 @@ typedef struct {
   uint8_t spine; /* rows of the other one are not in the list */
 } hilo_pipeline_table;
 
-extern const hilo_pipeline_table hilo_pipeline_hlo;        /* the default list of hlo2penguin */
+extern const hilo_pipeline_table hilo_pipeline_hlo; /* the default list of hlo2penguin */
+extern const hilo_pipeline_table
+    hilo_pipeline_pre_partition;                           /* what layers are looked for behind */
 extern const hilo_pipeline_table hilo_pipeline_mhlo_spine; /* 32 steps */
 extern const hilo_pipeline_table hilo_pipeline_stablehlo_spine; /* 37 steps */
 

@@ -37,4 +37,7 @@ HILO_NODISCARD hilo_status hilo_penguin_emit(const hilo_module *m,
                                              const hilo_penguin_options *options, hilo_diags *diags,
                                              hilo_sb *text, hilo_penguin_files *files);
 
+/* `bfloat16`, `int8`; NULL if an element type has no Penguin spelling. Tokens are `uint8`. */
+const char *hilo_dtype_name(unsigned dtype);
+
 #endif

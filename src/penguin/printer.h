@@ -144,8 +144,6 @@ static inline uint32_t hilo_n_leaves(hilo_printer *p, hilo_inst i) {
   return hilo_printer_type(p, hilo_inst_type(p->m, i))->n_leaves;
 }
 
-/* `bfloat16`, `int8`; NULL if an element type has no Penguin spelling. Tokens are `uint8`. */
-const char *hilo_dtype_name(unsigned dtype);
 void hilo_make_dtype_texts(hilo_printer *p); /* after the import of `support` */
 
 /* ---- values ---- */

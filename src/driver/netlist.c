@@ -1,0 +1,298 @@
+/* The text goes straight into the string builder: keys in the order of the specification, a space
+ * behind colon and comma, one object of the lists a line. */
+#include "driver/netlist.h"
+
+#include "penguin/emit.h"
+
+static const char *const flow_names[] = {"none", "forward", "backward"};
+
+void hilo_netlist_put_directory(uint32_t definition, hilo_sb *out) {
+  hilo_sb_printf(out, "sg%02u", definition);
+}
+
+typedef struct {
+  const hilo_netlist *n;
+  const hilo_cut *cut;
+  hilo_arena *scratch;
+  hilo_sb *out;
+  uint32_t *input;  /* by instruction: 1 + input of the module */
+  uint32_t *output; /* by instruction: 1 + output of the module */
+  uint32_t *place;  /* by instruction: its place among its piece's outputs */
+} writer;
+
+/* ---- names ---- */
+
+static hilo_str listed(const writer *w, hilo_dims names, uint32_t k) {
+  return k < names.n && names.v[k] ? hilo_string_of(w->cut->m, (hilo_string){(uint32_t)names.v[k]})
+                                   : HILO_STR("");
+}
+
+static void put_listed(writer *w, hilo_dims names, uint32_t k, const char *stem) {
+  const hilo_str name = listed(w, names, k);
+  if (name.n) {
+    hilo_sb_json(w->out, name);
+    return;
+  }
+  hilo_sb_printf(w->out, "\"%s%u\"", stem, k);
+}
+
+static void put_input_name(writer *w, uint32_t k) {
+  put_listed(w, w->cut->m->header.input_names, k, "input");
+}
+static void put_output_name(writer *w, uint32_t k) {
+  put_listed(w, w->cut->m->header.output_names, k, "output");
+}
+
+/* The global name of a value that crosses. */
+static void put_global(writer *w, hilo_inst v) {
+  const uint32_t ix = hilo_ix(w->cut->m, v);
+  if (w->input[ix]) {
+    put_input_name(w, w->input[ix] - 1);
+  } else if (w->output[ix]) {
+    put_output_name(w, w->output[ix] - 1);
+  } else {
+    hilo_sb_printf(w->out, "\"mod%u_out%u\"", w->cut->producer[ix] - 1, w->place[ix]);
+  }
+}
+
+static bool is_intermediate(const writer *w, hilo_inst v) {
+  const uint32_t ix = hilo_ix(w->cut->m, v);
+  return !w->input[ix] && !w->output[ix];
+}
+
+/* ---- lists ---- */
+
+static void put_separator(writer *w, bool *first) {
+  hilo_sb_cat(w->out, *first ? "" : ", ");
+  *first = false;
+}
+
+static void put_locals(writer *w, const char *stem, uint32_t n) {
+  hilo_sb_char(w->out, '[');
+  for (uint32_t k = 0; k < n; k++) hilo_sb_printf(w->out, "%s\"%s%u\"", k ? ", " : "", stem, k);
+  hilo_sb_char(w->out, ']');
+}
+
+static void put_globals(writer *w, const hilo_inst *v, uint32_t n) {
+  bool first = true;
+  hilo_sb_char(w->out, '[');
+  for (uint32_t k = 0; k < n; k++) {
+    put_separator(w, &first);
+    put_global(w, v[k]);
+  }
+  hilo_sb_char(w->out, ']');
+}
+
+static void put_map(writer *w, const char *stem, const hilo_inst *v, uint32_t n) {
+  bool first = true;
+  hilo_sb_char(w->out, '{');
+  for (uint32_t k = 0; k < n; k++) {
+    put_separator(w, &first);
+    hilo_sb_printf(w->out, "\"%s%u\": ", stem, k);
+    put_global(w, v[k]);
+  }
+  hilo_sb_char(w->out, '}');
+}
+
+static void put_numbers(writer *w, const uint32_t *v, uint32_t n) {
+  hilo_sb_char(w->out, '[');
+  for (uint32_t k = 0; k < n; k++) hilo_sb_printf(w->out, "%s%u", k ? ", " : "", v[k]);
+  hilo_sb_char(w->out, ']');
+}
+
+/* `  "Key": [`, one element a line, `],`. */
+#define PUT_LIST(w, key, count, body)                                                              \
+  do {                                                                                             \
+    hilo_sb_printf((w)->out, "  \"%s\": [", key);                                                  \
+    for (uint32_t k = 0; k < (count); k++) {                                                       \
+      hilo_sb_cat((w)->out, k ? ",\n    " : "\n    ");                                             \
+      body;                                                                                        \
+    }                                                                                              \
+    hilo_sb_cat((w)->out, (count) ? "\n  ]" : "]");                                                \
+  } while (0)
+
+static void put_tensor(writer *w, hilo_inst v, uint32_t k, bool is_input) {
+  const hilo_module *m = w->cut->m;
+  const hilo_dims dims = hilo_inst_dims(m, v);
+  const char *dtype = hilo_dtype_name(hilo_inst_etype(m, v));
+  hilo_sb_cat(w->out, "{\"Name\": ");
+  is_input ? put_input_name(w, k) : put_output_name(w, k);
+  hilo_sb_printf(w->out, ", \"Index\": %u, \"DType\": \"%s\", \"Shape\": [", k,
+                 dtype ? dtype : hilo_etype_table[hilo_inst_etype(m, v)].hlo);
+  for (uint32_t d = 0; d < dims.n; d++)
+    hilo_sb_printf(w->out, "%s%lld", d ? ", " : "", (long long)dims.v[d]);
+  hilo_sb_cat(w->out, "]}");
+}
+
+static void put_intermediates(writer *w) {
+  bool first = true;
+  hilo_sb_cat(w->out, "  \"IntermediateIOs\": [");
+  for (uint32_t p = 0; p < w->cut->n_pieces; p++)
+    for (uint32_t k = 0; k < w->cut->pieces[p].n_outputs; k++) {
+      if (!is_intermediate(w, w->cut->pieces[p].outputs[k])) continue;
+      put_separator(w, &first);
+      put_global(w, w->cut->pieces[p].outputs[k]);
+    }
+  hilo_sb_cat(w->out, "],\n");
+}
+
+static void put_alias(writer *w, const hilo_piece_alias *alias) {
+  hilo_sb_cat(w->out, "{\"Output\": ");
+  put_output_name(w, alias->output);
+  hilo_sb_cat(w->out, ", \"Input\": ");
+  put_input_name(w, alias->input);
+  hilo_sb_printf(w->out, ", \"Kind\": \"%s\"}", alias->kind == HILO_ALIAS_MUST ? "must" : "may");
+}
+
+/* Numbers in their stack of the layers of a unit; the piece of copies has none. */
+static void put_layers(writer *w, uint32_t unit) {
+  bool first = true;
+  hilo_sb_char(w->out, '[');
+  const hilo_layers *layers = w->cut->layers;
+  const uint32_t last = unit < w->cut->units->n ? w->cut->units->v[unit].last : 0;
+  for (uint32_t r = unit < w->cut->units->n ? w->cut->units->v[unit].first : 1; r <= last; r++) {
+    if (!layers->regions[r].run) continue;
+    put_separator(w, &first);
+    hilo_sb_u64(w->out, layers->regions[r].layer);
+  }
+  hilo_sb_char(w->out, ']');
+}
+
+static void put_definition(writer *w, uint32_t d) {
+  const hilo_cut *cut = w->cut;
+  const hilo_piece *piece = &cut->pieces[cut->definitions[d].first];
+  const hilo_unit none = {0};
+  const hilo_unit *unit = piece->unit < cut->units->n ? &cut->units->v[piece->unit] : &none;
+  char digest[HILO_SHA256_HEX + 1];
+  hilo_digest_hex(&w->n->digests[d], digest);
+  hilo_sb_printf(w->out, "{\"DefID\": %u, \"Dir\": \"", d);
+  hilo_netlist_put_directory(d, w->out);
+  hilo_sb_cat(w->out, "\", \"PenguinFile\": \"");
+  hilo_netlist_put_directory(d, w->out);
+  hilo_sb_printf(w->out, "/%.*s\", \"Hash\": \"%s\", \"MacCount\": %llu, \"Direction\": \"%s\"",
+                 HILO_FMT(w->n->program), digest, (unsigned long long)unit->macs,
+                 flow_names[unit->flow]);
+  hilo_sb_cat(w->out, ", \"Layers\": ");
+  put_layers(w, piece->unit);
+  hilo_sb_cat(w->out, ", \"Inputs\": ");
+  put_locals(w, "input", piece->n_inputs);
+  hilo_sb_cat(w->out, ", \"Outputs\": ");
+  put_locals(w, "output", piece->n_outputs);
+  hilo_sb_char(w->out, '}');
+}
+
+static void put_instance(writer *w, uint32_t p, uint32_t nth) {
+  const hilo_piece *piece = &w->cut->pieces[p];
+  hilo_sb_printf(w->out,
+                 "{\"InstID\": %u, \"DefID\": %u, \"Name\": \"call_def_%u_instance_%u\", "
+                 "\"InpMap\": ",
+                 p, piece->definition, piece->definition, nth);
+  put_map(w, "input", piece->inputs, piece->n_inputs);
+  hilo_sb_cat(w->out, ", \"OutMap\": ");
+  put_map(w, "output", piece->outputs, piece->n_outputs);
+  hilo_sb_cat(w->out, ", \"After\": ");
+  put_numbers(w, piece->after, piece->n_after);
+  hilo_sb_char(w->out, '}');
+}
+
+static void put_instances(writer *w) {
+  uint32_t *seen = HILO_NEW_ZEROED(w->scratch, uint32_t, w->cut->n_definitions + 1);
+  PUT_LIST(w, "Instances", w->cut->n_pieces,
+           put_instance(w, k, seen[w->cut->pieces[k].definition]++));
+  hilo_sb_cat(w->out, ",\n");
+}
+
+static void put_part(writer *w, uint32_t p) {
+  const hilo_piece *piece = &w->cut->pieces[p];
+  hilo_sb_cat(w->out, "{\"Name\": \"");
+  hilo_netlist_put_directory(piece->definition, w->out);
+  hilo_sb_printf(w->out, "\", \"InstID\": %u, \"DefID\": %u, \"PartIOs\": {\"Inputs\": ", p,
+                 piece->definition);
+  put_globals(w, piece->inputs, piece->n_inputs);
+  hilo_sb_cat(w->out, ", \"Outputs\": ");
+  put_globals(w, piece->outputs, piece->n_outputs);
+  hilo_sb_cat(w->out, ", \"IntermediateIOs\": [");
+  bool first = true;
+  for (uint32_t k = 0; k < piece->n_inputs + piece->n_outputs; k++) {
+    const hilo_inst v =
+        k < piece->n_inputs ? piece->inputs[k] : piece->outputs[k - piece->n_inputs];
+    if (!is_intermediate(w, v)) continue;
+    put_separator(w, &first);
+    put_global(w, v);
+  }
+  hilo_sb_cat(w->out, "]}}");
+}
+
+static void number_values(writer *w) {
+  const hilo_cut *cut = w->cut;
+  w->input = HILO_NEW_ZEROED(w->scratch, uint32_t, cut->n_inst_slots);
+  w->output = HILO_NEW_ZEROED(w->scratch, uint32_t, cut->n_inst_slots);
+  w->place = HILO_NEW_ZEROED(w->scratch, uint32_t, cut->n_inst_slots);
+  for (uint32_t k = 0; k < cut->n_inputs; k++) w->input[hilo_ix(cut->m, cut->inputs[k])] = k + 1;
+  for (uint32_t k = 0; k < cut->n_outputs; k++) w->output[hilo_ix(cut->m, cut->outputs[k])] = k + 1;
+  for (uint32_t p = 0; p < cut->n_pieces; p++)
+    for (uint32_t k = 0; k < cut->pieces[p].n_outputs; k++)
+      w->place[hilo_ix(cut->m, cut->pieces[p].outputs[k])] = k;
+}
+
+void hilo_netlist_put(const hilo_netlist *n, hilo_arena *scratch, hilo_sb *out) {
+  writer w = {.n = n, .cut = n->cut, .scratch = scratch, .out = out};
+  const hilo_config *config = n->config;
+  const hilo_cut *cut = n->cut;
+  number_values(&w);
+  hilo_sb_printf(
+      out, "{\n  \"Version\": 1,\n  \"Signature\": \"%s\",\n  \"TargetInstance\": ", n->signature);
+  hilo_sb_json(out, config->target_instance);
+  hilo_sb_printf(out, ", \"LogicalNcConfig\": %d, \"NeuronCoresPerSengine\": %d,\n",
+                 config->logical_nc_config, config->num_neuroncores_per_sengine);
+  PUT_LIST(&w, "Inputs", cut->n_inputs, put_tensor(&w, cut->inputs[k], k, true));
+  hilo_sb_cat(out, ",\n");
+  PUT_LIST(&w, "Outputs", cut->n_outputs, put_tensor(&w, cut->outputs[k], k, false));
+  hilo_sb_cat(out, ",\n");
+  put_intermediates(&w);
+  PUT_LIST(&w, "Aliases", cut->n_aliases, put_alias(&w, &cut->aliases[k]));
+  hilo_sb_cat(out, ",\n");
+  PUT_LIST(&w, "Definitions", cut->n_definitions, put_definition(&w, k));
+  hilo_sb_cat(out, ",\n");
+  put_instances(&w);
+  PUT_LIST(&w, "PartMap", cut->n_pieces, put_part(&w, k));
+  hilo_sb_cat(out, "\n}\n");
+}
+
+/* ---- invariants ---- */
+
+static hilo_status fault(hilo_diags *diags, uint32_t p, const char *what) {
+  return hilo_diag_add(diags, HILO_DIAG_MOD900, NULL, "partition %u %s", p, what);
+}
+
+/* Every input of a piece is the module's, or an output of a piece before it. */
+static hilo_status check_piece(const hilo_cut *cut, uint32_t p, const uint32_t *is_input,
+                               hilo_diags *diags) {
+  const hilo_piece *piece = &cut->pieces[p];
+  const hilo_piece *first = &cut->pieces[cut->definitions[piece->definition].first];
+  if (first->n_inputs != piece->n_inputs || first->n_outputs != piece->n_outputs)
+    return fault(diags, p, "has another interface than its definition");
+  for (uint32_t k = 0; k < piece->n_inputs; k++) {
+    const uint32_t ix = hilo_ix(cut->m, piece->inputs[k]);
+    if (!is_input[ix] && !cut->producer[ix]) return fault(diags, p, "has an input nobody computes");
+    if (!is_input[ix] && cut->producer[ix] > p)
+      return fault(diags, p, "needs a value of a later one");
+  }
+  for (uint32_t k = 0; k < piece->n_outputs; k++)
+    if (cut->producer[hilo_ix(cut->m, piece->outputs[k])] != p + 1)
+      return fault(diags, p, "computes a value that another one computes as well");
+  return HILO_OK;
+}
+
+hilo_status hilo_netlist_check(const hilo_cut *cut, hilo_diags *diags, hilo_arena *scratch) {
+  uint32_t *is_input = HILO_NEW_ZEROED(scratch, uint32_t, cut->n_inst_slots);
+  for (uint32_t k = 0; k < cut->n_inputs; k++) is_input[hilo_ix(cut->m, cut->inputs[k])] = 1;
+  for (uint32_t p = 0; p < cut->n_pieces; p++) HILO_TRY(check_piece(cut, p, is_input, diags));
+  for (uint32_t k = 0; k < cut->n_outputs; k++)
+    if (!cut->producer[hilo_ix(cut->m, cut->outputs[k])])
+      return hilo_diag_add(diags, HILO_DIAG_MOD900, NULL, "no partition computes output %u", k);
+  for (uint32_t d = 0; d < cut->n_definitions; d++)
+    if (!cut->definitions[d].n_instances)
+      return hilo_diag_add(diags, HILO_DIAG_MOD900, NULL, "definition %u has no instance", d);
+  return HILO_OK;
+}

@@ -1,0 +1,24 @@
+/* hlo_netlist.json: which instances of which definitions, wired how. cli-and-partition 9.8. */
+#ifndef HILO_DRIVER_NETLIST_H
+#define HILO_DRIVER_NETLIST_H
+
+#include "base/sha256.h"
+#include "driver/config.h"
+#include "partition/cut.h"
+
+typedef struct {
+  const hilo_cut *cut;
+  const hilo_config *config;
+  const char *signature;      /* of the source module, hex */
+  const hilo_digest *digests; /* by definition */
+  hilo_str program;           /* file name of a program in its directory */
+} hilo_netlist;
+
+/* `sg07`: the directory of a definition. */
+void hilo_netlist_put_directory(uint32_t definition, hilo_sb *out);
+/* What must hold of any cut: NCC_MOD900 for what does not. */
+HILO_NODISCARD hilo_status hilo_netlist_check(const hilo_cut *cut, hilo_diags *diags,
+                                              hilo_arena *scratch);
+void hilo_netlist_put(const hilo_netlist *netlist, hilo_arena *scratch, hilo_sb *out);
+
+#endif

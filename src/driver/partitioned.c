@@ -1,0 +1,376 @@
+/* Find layers, cut, compile each definition once, wire the instances.
+ *
+ * A definition is a task of the queue: extracted into the arena of the worker that takes it,
+ * compiled there, its files written under temporary names. The main thread joins tasks in order;
+ * files get their names when all is done, the netlist last. After the first failure no task is
+ * begun any more, and the errors of those that ran are reported in order. */
+#include "driver/partitioned.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "analysis/canonical.h"
+#include "base/queue.h"
+#include "driver/netlist.h"
+#include "formats/hlo_proto.h"
+#include "ir/hlo_print.h"
+
+enum { MAX_TASKS = 256, BYTES_AN_INST = 4096 };
+#define MAX_BYTES_IN_FLIGHT (1ull << 30)
+
+/* The arenas of a thread; reused from task to task. */
+typedef struct {
+  hilo_arena module, scratch, text;
+} worker;
+
+typedef struct task task;
+typedef struct {
+  hilo_program *program; /* of the whole */
+  hilo_cut cut;
+  hilo_digest *digests; /* by definition */
+  hilo_str output;      /* file name of a program in its directory */
+  worker *workers;
+  task *tasks; /* by definition */
+  uint32_t n_tasks;
+} job;
+
+/* One definition. What is left of it when it is done is in `kept`. */
+struct task {
+  job *job;
+  uint32_t definition;
+  hilo_arena kept;
+  hilo_diags diags;
+  hilo_program program;
+  hilo_status status;
+  const char *directory; /* made for it; NULL: it was there */
+  jmp_buf oom;
+};
+
+/* ---- one definition ---- */
+
+static hilo_digest digest_of(const hilo_module *m, hilo_arena *scratch) {
+  hilo_sb text = hilo_sb_make(scratch);
+  char *signature = hilo_sb_reserve(&text, HILO_SHA256_HEX + 1);
+  hilo_module_signature(m, scratch, signature);
+  text.n = HILO_SHA256_HEX;
+  for (uint32_t k = 0; k < m->header.aliases.n; k++) {
+    const hilo_alias *a = &m->header.aliases.v[k];
+    hilo_sb_printf(&text, " %lld:%lld:%d", (long long)a->output_index.v[0], (long long)a->param,
+                   a->kind);
+  }
+  return hilo_sha256_of(hilo_sb_view(&text));
+}
+
+static hilo_status dump(task *t, const hilo_module *m, hilo_str directory) {
+  const hilo_str none = {0};
+  hilo_sb sb = hilo_sb_make(t->program.text);
+  HILO_TRY(hilo_hlo_proto_write(m, &sb, &t->diags));
+  HILO_TRY(hilo_program_add_file(
+      &t->program, hilo_program_path(&t->program, directory, HILO_STR("partition.hlo")), none,
+      hilo_sb_view(&sb)));
+  hilo_sb_clear(&sb);
+  hilo_hlo_print(m, &(hilo_print_options){0}, &sb);
+  HILO_TRY(hilo_program_add_file(
+      &t->program, hilo_program_path(&t->program, directory, HILO_STR("partition.hlo.txt")), none,
+      hilo_sb_view(&sb)));
+  return hilo_program_add_file(
+      &t->program, hilo_program_path(&t->program, directory, HILO_STR("metadata.json")), none,
+      HILO_STR("{\"model_files\": \"partition.hlo\", \"version\": \"1.0\", \"weights\": {}}\n"));
+}
+
+static hilo_status compile_definition(task *t, worker *w) {
+  job *j = t->job;
+  const hilo_config *config = t->program.config;
+  hilo_module *m = hilo_cut_extract(&j->cut, t->definition, &w->module);
+  j->digests[t->definition] = digest_of(m, &w->scratch);
+  hilo_arena_reset(&w->scratch);
+  hilo_sb name = hilo_sb_make(&t->kept);
+  hilo_netlist_put_directory(t->definition, &name);
+  const char *directory = hilo_program_path(&t->program, config->out_dir, hilo_sb_view(&name));
+  const bool existed = access(directory, F_OK) == 0;
+  HILO_TRY(hilo_file_make_directories(&t->kept, directory, &t->diags));
+  if (!existed) t->directory = directory;
+  const hilo_str in = hilo_str_of(directory);
+  if (config->dump_partitioned_hlo) HILO_TRY(dump(t, m, in));
+  HILO_TRY(hilo_program_run_passes(&t->program, m, &hilo_pipeline_hlo));
+  hilo_str stem = j->output;
+  if (hilo_str_ends(stem, ".py")) stem.n -= 3;
+  const hilo_program_place place = {.path = hilo_program_path(&t->program, in, j->output),
+                                    .stem = stem,
+                                    .directory = in,
+                                    .constants = in};
+  return hilo_program_write(&t->program, m, &place);
+}
+
+/* Runs in any thread. */
+static void run_task(void *ctx, void *its, unsigned worker_ix) {
+  job *j = ctx;
+  task *volatile t = its; /* read after a longjmp */
+  worker *w = &j->workers[worker_ix];
+  w->module.oom = w->scratch.oom = w->text.oom = t->kept.oom = &t->oom;
+  t->program.scratch = &w->scratch;
+  t->program.text = &w->text;
+  if (setjmp(t->oom) == 0)
+    t->status = compile_definition(t, w);
+  else
+    t->status = HILO_OUT_OF_MEMORY;
+  t->kept.oom = NULL;
+  hilo_arena_reset(&w->module);
+  hilo_arena_reset(&w->scratch);
+  hilo_arena_reset(&w->text);
+}
+
+static void init_task(job *j, uint32_t definition) {
+  task *t = &j->tasks[definition];
+  const hilo_program *p = j->program;
+  t->job = j;
+  t->definition = definition;
+  hilo_arena_init(&t->kept, p->kept->allocator, NULL);
+  t->diags = hilo_diags_make(&t->kept);
+  t->program =
+      (hilo_program){.config = p->config, .log = p->log, .diags = &t->diags, .kept = &t->kept};
+  j->n_tasks = definition + 1;
+}
+
+static uint64_t bytes_of(const job *j, uint32_t definition) {
+  return (uint64_t)j->cut.pieces[j->cut.definitions[definition].first].n_body * BYTES_AN_INST;
+}
+
+/* ---- all definitions ---- */
+
+static unsigned count_threads(const hilo_config *config, uint32_t n_tasks) {
+  long n = config->jobs > 0 ? config->jobs : sysconf(_SC_NPROCESSORS_ONLN);
+  if (n > HILO_QUEUE_MAX_THREADS) n = HILO_QUEUE_MAX_THREADS;
+  if ((uint32_t)n > n_tasks) n = n_tasks;
+  return n < 1 ? 1 : (unsigned)n;
+}
+
+static void start_workers(job *j, unsigned n) {
+  const hilo_allocator *allocator = j->program->kept->allocator;
+  j->workers = HILO_NEW_ZEROED(j->program->kept, worker, n);
+  for (unsigned k = 0; k < n; k++) {
+    hilo_arena_init(&j->workers[k].module, allocator, NULL);
+    hilo_arena_init(&j->workers[k].scratch, allocator, NULL);
+    hilo_arena_init(&j->workers[k].text, allocator, NULL);
+  }
+}
+
+static void stop_workers(job *j, unsigned n) {
+  for (unsigned k = 0; k < n; k++) {
+    hilo_arena_deinit(&j->workers[k].module);
+    hilo_arena_deinit(&j->workers[k].scratch);
+    hilo_arena_deinit(&j->workers[k].text);
+  }
+}
+
+/* The oldest task under way; after a failure nothing new is begun. */
+static bool join_one(hilo_queue *queue) {
+  bool ran;
+  const task *t = hilo_queue_join(queue, &ran);
+  if (t && ran && t->status != HILO_OK) hilo_queue_cancel(queue);
+  return t != NULL;
+}
+
+/* The errors of those that failed, in order. */
+static hilo_status report_failures(job *j) {
+  hilo_status status = HILO_OK;
+  for (uint32_t d = 0; d < j->cut.n_definitions; d++) {
+    if (j->tasks[d].status == HILO_OK) continue;
+    hilo_diags *diags = j->program->diags;
+    hilo_diags_append(diags, &j->tasks[d].diags);
+    if (j->tasks[d].status == HILO_OUT_OF_MEMORY)
+      (void)hilo_diag_add(diags, HILO_DIAG_EMOD910, NULL,
+                          "memory ran out while compiling definition %u", d);
+    hilo_diag_note(diags, "in definition %u, of %u instructions", d,
+                   j->cut.pieces[j->cut.definitions[d].first].n_body);
+    if (status == HILO_OK) status = j->tasks[d].status;
+  }
+  return status;
+}
+
+/* While the queue lives nothing here asks for memory: unwinding past it would leave threads behind.
+ */
+static hilo_status compile_definitions(job *j) {
+  hilo_program *p = j->program;
+  const uint32_t n = j->cut.n_definitions;
+  const unsigned n_threads = count_threads(p->config, n);
+  for (uint32_t d = 0; d < n; d++) init_task(j, d);
+  start_workers(j, n_threads);
+  const hilo_queue_options options = {.run = run_task,
+                                      .ctx = j,
+                                      .n_threads = n_threads,
+                                      .max_tasks = MAX_TASKS,
+                                      .max_bytes = MAX_BYTES_IN_FLIGHT};
+  hilo_queue *queue = hilo_queue_create(p->kept, &options);
+  for (uint32_t d = 0; d < n; d++)
+    while (!hilo_queue_try_push(queue, &j->tasks[d], bytes_of(j, d))) join_one(queue);
+  while (join_one(queue)) continue;
+  hilo_queue_destroy(queue);
+  stop_workers(j, n_threads);
+  return report_failures(j);
+}
+
+/* ---- before and after ---- */
+
+static void report_layers(const job *j, const hilo_layers *layers) {
+  hilo_log *log = j->program->log;
+  static const char *const sources[] = {"none", "by markers", "by scope", "by repetition"};
+  if (layers->source == HILO_LAYERS_BY_MARKERS) {
+    HILO_LOG(log, DEBUG, "[analyzeLayerBoundary] cutMarkers size = %u", layers->n_cuts);
+    for (uint32_t k = 0; k < layers->n_cuts; k++) {
+      hilo_arena *scratch = j->program->scratch;
+      HILO_LOG(log, DEBUG, "[analyzeLayerBoundary] found cut point %.*s",
+               HILO_FMT(hilo_inst_name_text(j->cut.m, layers->cuts[k], scratch)));
+    }
+  }
+  if (layers->n_open)
+    HILO_LOG(log, INFO, "%u layers have a marker at their start but none at their end",
+             layers->n_open);
+  HILO_LOG(log, INFO, "%u layers %s%s%.*s", layers->n_layers, sources[layers->source],
+           layers->stacks.n ? " " : "", HILO_FMT(layers->stacks));
+}
+
+static void report_pieces(const job *j) {
+  const hilo_cut *cut = &j->cut;
+  hilo_log *log = j->program->log;
+  if (cut->units->n_short_runs)
+    HILO_LOG(log, INFO, "%u runs of layers end with a module of fewer layers",
+             cut->units->n_short_runs);
+  HILO_LOG(log, INFO, "%u instances of %u modules", cut->n_pieces, cut->n_definitions);
+  if (!hilo_log_is_on(log, HILO_LEVEL_INFO)) return;
+  for (uint32_t p = 0; p < cut->n_pieces; p++) {
+    const hilo_piece *piece = &cut->pieces[p];
+    uint32_t histogram[HILO_OP_COUNT] = {0};
+    for (uint32_t k = 0; k < piece->n_body; k++) histogram[hilo_inst_op(cut->m, piece->body[k])]++;
+    hilo_sb sb = hilo_sb_make(j->program->scratch);
+    for (uint32_t op = 1; op < HILO_OP_COUNT; op++)
+      if (histogram[op])
+        hilo_sb_printf(&sb, "%s%s %u", sb.n ? ", " : "", hilo_op_name((hilo_op)op), histogram[op]);
+    HILO_LOG(
+        log, INFO, "partition %u: definition %u, %u instructions, %llu MACs: %.*s", p,
+        piece->definition, piece->n_body,
+        (unsigned long long)(piece->unit < cut->units->n ? cut->units->v[piece->unit].macs : 0),
+        HILO_FMT(hilo_sb_view(&sb)));
+    hilo_sb_free(&sb);
+  }
+}
+
+static hilo_status prepare(job *j, hilo_module *m, hilo_layers *layers, hilo_units *units) {
+  hilo_program *p = j->program;
+  const hilo_config *config = p->config;
+  const hilo_pass_options pass_options = hilo_pipeline_pass_options(config);
+  const hilo_runner_options runner_options = hilo_pipeline_runner_options(config);
+  hilo_runner runner =
+      hilo_runner_make(p->text, p->scratch, p->diags, &pass_options, &runner_options);
+  HILO_TRY(hilo_pipeline_run(&hilo_pipeline_pre_partition, &runner, m, config, p->log));
+  const hilo_layers_options how = {.detect = !config->disable_layer_det};
+  HILO_TRY(hilo_layers_find(m, &how, p->diags, p->kept, layers));
+  j->cut.m = m;
+  report_layers(j, layers);
+  const int64_t threshold = config->modular_flow_mac_threshold;
+  const hilo_group_options grouping = {
+      .layers_per_module = config->layers_per_module,
+      .one_layer_each = config->mmf,
+      .mac_target = (uint64_t)config->modular_flow_mac_target,
+      .mac_threshold = (uint64_t)(threshold < 0 ? config->modular_flow_mac_target : threshold)};
+  *units = hilo_layers_group(layers, &grouping, p->kept);
+  HILO_TRY(
+      hilo_partition_cut(m, layers, units, !config->force_all_uniq, &runner.ctx, p->kept, &j->cut));
+  report_pieces(j);
+  return hilo_netlist_check(&j->cut, p->diags, p->scratch);
+}
+
+static hilo_status write_netlist(job *j, const char *signature) {
+  hilo_program *p = j->program;
+  const hilo_netlist netlist = {.cut = &j->cut,
+                                .config = p->config,
+                                .signature = signature,
+                                .digests = j->digests,
+                                .program = j->output};
+  hilo_sb sb = hilo_sb_make(p->text);
+  hilo_netlist_put(&netlist, p->scratch, &sb);
+  return hilo_program_add_file(
+      p, hilo_program_path(p, p->config->out_dir, HILO_STR("hlo_netlist.json")), (hilo_str){0},
+      hilo_sb_view(&sb));
+}
+
+/* Folders of definitions that the new netlist does not name are left over from an older one. */
+static void remove_stale(job *j) {
+  const hilo_str out_dir = j->program->config->out_dir;
+  DIR *d = opendir(out_dir.n ? out_dir.p : ".");
+  if (!d) return;
+  for (struct dirent *entry; (entry = readdir(d));) {
+    unsigned n;
+    int end = 0;
+    if (sscanf(entry->d_name, "sg%u%n", &n, &end) != 1 || entry->d_name[end] || end < 4) continue;
+    if (n < j->cut.n_definitions) continue;
+    const hilo_str name = hilo_str_of(entry->d_name);
+    const char *path = hilo_program_path(j->program, out_dir, name);
+    DIR *stale = opendir(path);
+    if (!stale) continue;
+    for (struct dirent *file; (file = readdir(stale));)
+      unlink(hilo_program_path(j->program, hilo_str_of(path), hilo_str_of(file->d_name)));
+    closedir(stale);
+    rmdir(path);
+  }
+  closedir(d);
+}
+
+static hilo_status commit(job *j) {
+  for (uint32_t d = 0; d < j->cut.n_definitions; d++) {
+    const hilo_status status = hilo_program_commit(&j->tasks[d].program);
+    if (status == HILO_OK) continue;
+    hilo_diags_append(j->program->diags, &j->tasks[d].diags);
+    return status;
+  }
+  HILO_TRY(hilo_program_commit(j->program));
+  remove_stale(j);
+  return HILO_OK;
+}
+
+static hilo_str program_name(const hilo_config *config) {
+  const hilo_str base = hilo_path_base(config->output);
+  const bool unnamed =
+      !base.n || hilo_str_is(base, "-") || hilo_str_is(config->output, "/dev/null");
+  return unnamed ? HILO_STR("penguin.py") : base;
+}
+
+static hilo_status run(job *j, hilo_module *m) {
+  hilo_program *p = j->program;
+  char signature[HILO_SHA256_HEX + 1];
+  hilo_module_signature(m, p->scratch, signature);
+  hilo_arena_reset(p->scratch);
+  hilo_layers layers;
+  hilo_units units;
+  HILO_TRY(prepare(j, m, &layers, &units));
+  j->digests = HILO_NEW_ZEROED(p->kept, hilo_digest, j->cut.n_definitions + 1);
+  j->tasks = HILO_NEW_ZEROED(p->kept, task, j->cut.n_definitions + 1);
+  HILO_TRY(compile_definitions(j));
+  HILO_TRY(write_netlist(j, signature));
+  return commit(j);
+}
+
+/* Nothing of the tasks is left, and on failure no file and no directory either. */
+static void clean_up(job *j, bool failed) {
+  for (uint32_t d = 0; d < j->n_tasks; d++) {
+    task *t = &j->tasks[d];
+    hilo_program_abort(&t->program);
+    if (failed && t->directory) rmdir(t->directory);
+    hilo_arena_deinit(&t->kept);
+  }
+}
+
+hilo_status hilo_compile_partitioned(hilo_program *p, hilo_module *m) {
+  jmp_buf oom;
+  hilo_arena *const arenas[] = {p->kept, p->scratch, m->arena, p->diags->arena};
+  jmp_buf *const outer = p->kept->oom;
+  job j = {.program = p, .output = program_name(p->config)};
+  job *volatile kept = &j; /* read after a longjmp */
+  volatile hilo_status status = HILO_OUT_OF_MEMORY;
+  for (size_t k = 0; k < HILO_COUNT(arenas); k++) arenas[k]->oom = &oom;
+  if (setjmp(oom) == 0) status = run(kept, m);
+  for (size_t k = 0; k < HILO_COUNT(arenas); k++) arenas[k]->oom = outer;
+  clean_up(kept, status != HILO_OK);
+  return status;
+}

@@ -1,0 +1,51 @@
+/* One module on its way to a program: the passes and the printing that flat and partitioned
+ * compiles share, and the files that come of it. */
+#ifndef HILO_DRIVER_PROGRAM_H
+#define HILO_DRIVER_PROGRAM_H
+
+#include "base/file.h"
+#include "base/log.h"
+#include "driver/config.h"
+#include "driver/pipeline.h"
+
+typedef struct {
+  const hilo_config *config;
+  hilo_log *log;
+  hilo_diags *diags;
+  hilo_arena *scratch, *text;    /* needed while the program is made */
+  hilo_arena *kept;              /* what is left of it: `outputs` */
+  hilo_vec(hilo_output) outputs; /* written under temporary names, in order of commitment */
+} hilo_program;
+
+/* Where a program goes. */
+typedef struct {
+  const char *path;   /* of the program; `-`: stdout */
+  hilo_str stem;      /* its name without `.py`, which the files of its constants carry */
+  hilo_str directory; /* of the side files; empty: the working directory */
+  hilo_str constants; /* directory of the constants */
+  bool no_files;      /* a stream without a directory: dense constants are refused */
+  bool no_constants;  /* nobody will read them */
+} hilo_program_place;
+
+/* Run a list of HLO passes, then import and the spine. */
+HILO_NODISCARD hilo_status hilo_program_run_passes(hilo_program *p, hilo_module *m,
+                                                   const hilo_pipeline_table *hlo_passes);
+/* Print the module and write the program with its side files, all under temporary names. */
+HILO_NODISCARD hilo_status hilo_program_write(hilo_program *p, const hilo_module *m,
+                                              const hilo_program_place *place);
+/* Another file that is committed with the program. */
+HILO_NODISCARD hilo_status hilo_program_add_file(hilo_program *p, const char *path, hilo_str head,
+                                                 hilo_str data);
+/* Give the files their names, the first written first. */
+HILO_NODISCARD hilo_status hilo_program_commit(hilo_program *p);
+/* What was not committed is gone. Always called at the end. */
+void hilo_program_abort(hilo_program *p);
+
+/* `<directory>/<name>` in p->kept; an absolute name ignores the directory, and an empty directory
+ * is the working one. */
+const char *hilo_program_path(hilo_program *p, hilo_str directory, hilo_str name);
+/* The parts of a path before and behind its last slash; the slash belongs to the first. */
+hilo_str hilo_path_directory(hilo_str path);
+hilo_str hilo_path_base(hilo_str path);
+
+#endif

@@ -94,12 +94,13 @@ static real zeta_of_positive(real s, real q) {
   return sum;
 }
 
-/* For q < 0 the terms on the left of 0 are counted from there: with f = q - floor(q) they are
- * (-1)^s times those of 1 - f, 2 - f, … -q. */
+/* For q < 0 the terms on the left of 0 are counted from there: with f the fraction of -q they are
+ * (-1)^s times those of f, f + 1, … -q. */
 static real zeta_of_negative(real s, real q) {
-  const real f = q - floorl(q);
-  const real left = zeta_of_positive(s, 1 - f) - zeta_of_positive(s, 1 - q);
-  return zeta_of_positive(s, f) + (fmodl(s, 2) == 0 ? left : -left);
+  const real f = -q - floorl(-q);
+  const real right = zeta_of_positive(s, q - floorl(q)), left = zeta_of_positive(s, f);
+  const real beyond = zeta_of_positive(s, 1 - q);
+  return fmodl(s, 2) == 0 ? right + left - beyond : right - left + beyond;
 }
 
 /* As XLA has it: infinite at s = 1; at the poles q = 0, -1, … infinite for even s, where both sides

@@ -23,6 +23,7 @@ HILO_DECLARE_PASS(collective_stream_id_injector);
 HILO_DECLARE_PASS(batch_norm_expander);
 
 /* stablehlo/ */
+HILO_DECLARE_PASS(chlo_legalize_to_stablehlo);
 HILO_DECLARE_PASS(hlo_legalize_to_stablehlo);
 
 /* dialect/ */

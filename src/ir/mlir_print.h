@@ -33,6 +33,7 @@ void hilo_mlir_print_string(hilo_str s, hilo_sb *out);
 void hilo_mlir_print_identifier(hilo_str s, hilo_sb *out);
 /* A float as MLIR writes it in attributes, `0x7FC00000` for what has no decimal form. */
 enum { HILO_MLIR_FLOAT_MAX = 48 };
+size_t hilo_mlir_print_scale(char *out, double v); /* the scale of a quantised type */
 size_t hilo_mlir_print_float(char *out, hilo_etype etype, uint64_t bits);
 
 #endif

@@ -188,8 +188,15 @@ static bool is_donor(const hilo_module *m, uint32_t param) {
   return false;
 }
 
+static hilo_func_attrs func_of(const mlir_printer *p, hilo_comp c) {
+  return hilo_func_get(&p->m->records, (hilo_record){hilo_comp_get(p->m, c)->func});
+}
+
 static void print_arg_attrs(mlir_printer *p, hilo_comp c, uint32_t k) {
   const hilo_module *m = p->m;
+  const hilo_func_attrs func = func_of(p, c);
+  if (k < func.arguments.n)
+    mlir_dict_add_text(p, hilo_string_of(m, (hilo_string){(uint32_t)func.arguments.v[k]}));
   const hilo_inst param = hilo_comp_param(m, c, k);
   const hilo_type_row *row = hilo_type_row_of(&m->types, hilo_inst_type(m, param));
   const hilo_record extra = hilo_inst_extra_record(m, param);
@@ -200,8 +207,7 @@ static void print_arg_attrs(mlir_printer *p, hilo_comp c, uint32_t k) {
   if (extra.ix) {
     const hilo_extra_attrs e = hilo_extra_get(&m->records, extra);
     if (e.frontend.ix) mlir_dict_add_frontend(p, e.frontend);
-    if (e.sharding.ix)
-      mlir_print_sharding_text(p, e.sharding, e.sharding_spelling, DICT(p, "mhlo.sharding"));
+    if (e.sharding.ix) mlir_dict_add_sharding(p, e.sharding, e.sharding_spelling, true);
     if (e.replicated_at_leaves.n) {
       hilo_sb *out = DICT(p, "mhlo.parameter_replication");
       for (uint32_t l = 0; l < e.replicated_at_leaves.n; l++) {
@@ -224,6 +230,15 @@ static void print_arg_attrs(mlir_printer *p, hilo_comp c, uint32_t k) {
   mlir_dict_print(p, " {");
 }
 
+static void print_result_attrs(mlir_printer *p, const hilo_func_attrs *func, uint32_t k) {
+  if (k < func->results.n)
+    mlir_dict_add_text(p, hilo_string_of(p->m, (hilo_string){(uint32_t)func->results.v[k]}));
+  if (k < func->result_shardings.n && func->result_shardings.v[k])
+    mlir_dict_add_sharding(p, (hilo_record){(uint32_t)func->result_shardings.v[k]},
+                           HILO_RECORD_NONE, true);
+  mlir_dict_print(p, " {");
+}
+
 static void print_results_of_function(mlir_printer *p, hilo_comp c) {
   const hilo_module *m = p->m;
   const hilo_inst root = hilo_comp_root(m, c);
@@ -231,13 +246,16 @@ static void print_results_of_function(mlir_printer *p, hilo_comp c) {
   const bool several = mlir_root_is_several(p, root);
   const uint32_t n = several ? hilo_type_n_elements_of_tuple(&m->types, type) : 1;
   if (!n) return;
+  const hilo_func_attrs func = func_of(p, c);
+  const bool enclosed = n > 1 || func.results.n || func.result_shardings.n;
   PRINT(p->out, " -> ");
-  if (n > 1) hilo_sb_char(p->out, '(');
+  if (enclosed) hilo_sb_char(p->out, '(');
   for (uint32_t k = 0; k < n; k++) {
     if (k) PRINT(p->out, ", ");
     mlir_print_type(p, several ? hilo_type_element(&m->types, type, k) : type);
+    print_result_attrs(p, &func, k);
   }
-  if (n > 1) hilo_sb_char(p->out, ')');
+  if (enclosed) hilo_sb_char(p->out, ')');
 }
 
 static void print_function(mlir_printer *p, hilo_comp c) {
@@ -261,11 +279,12 @@ static void print_function(mlir_printer *p, hilo_comp c) {
   }
   hilo_sb_char(p->out, ')');
   print_results_of_function(p, c);
-  if (row->execution_thread) {
-    PRINT(p->out, " attributes {execution_thread = ");
-    hilo_mlir_print_string(hilo_string_of(m, (hilo_string){row->execution_thread}), p->out);
-    hilo_sb_char(p->out, '}');
-  }
+  const hilo_string attributes = func_of(p, c).attributes;
+  if (attributes.ix) mlir_dict_add_text(p, hilo_string_of(m, attributes));
+  if (row->execution_thread)
+    hilo_mlir_print_string(hilo_string_of(m, (hilo_string){row->execution_thread}),
+                           DICT(p, "execution_thread"));
+  mlir_dict_print(p, " attributes {");
   PRINT(p->out, " {");
   print_body(p, c);
   p->indent = 2;
@@ -288,8 +307,18 @@ static void print_head(mlir_printer *p) {
     hilo_sb_printf(DICT(p, "mhlo.num_partitions"), "%lld : i32", (long long)h->num_partitions);
   if (h->num_replicas)
     hilo_sb_printf(DICT(p, "mhlo.num_replicas"), "%lld : i32", (long long)h->num_replicas);
+  if (h->mlir_attributes.ix) mlir_dict_add_text(p, hilo_string_of(p->m, h->mlir_attributes));
   mlir_dict_print(p, " attributes {");
   PRINT(p->out, " {");
+  p->indent = 2;
+  for (uint32_t k = 0; k < h->meshes.n; k++) {
+    mlir_newline(p);
+    PRINT(p->out, "sdy.mesh @");
+    hilo_mlir_print_identifier(hilo_string_of(p->m, h->meshes.v[k].name), p->out);
+    PRINT(p->out, " = ");
+    hilo_sb_str(p->out, hilo_string_of(p->m, h->meshes.v[k].text));
+    end_op(p, HILO_INST_NONE);
+  }
 }
 
 static void print_module(mlir_printer *p) {

@@ -3,32 +3,71 @@
 #include "ir/print/mlir_print_impl.h"
 
 hilo_sb *mlir_dict_add(mlir_printer *p, hilo_str key) {
-  if (p->n_dict) p->dict[p->n_dict - 1].n = p->tmp.n - p->dict[p->n_dict - 1].at;
-  HILO_CHECK(p->n_dict < MLIR_DICT_MAX);
-  p->dict[p->n_dict++] = (mlir_dict_item){key, p->tmp.n, 0};
+  if (p->dict.n) p->dict.v[p->dict.n - 1].n = p->tmp.n - p->dict.v[p->dict.n - 1].at;
+  HILO_PUSH(p->scratch, &p->dict, ((mlir_dict_item){key, p->tmp.n, 0}));
   return &p->tmp;
 }
 
+/* The end of the value (or key) at `p`: the next comma, or `=` if `key`, outside of brackets and
+ * strings. */
+static const char *entry_end(const char *p, const char *end, bool key) {
+  uint32_t depth = 0;
+  for (; p < end; p++) {
+    if (*p == '"') {
+      for (p++; p < end && *p != '"'; p++)
+        if (*p == '\\') p++;
+    } else if (strchr("([{<", *p)) {
+      depth++;
+    } else if (strchr(")]}", *p) || (*p == '>' && p[-1] != '-')) {
+      if (depth) depth--;
+    } else if (!depth && (*p == ',' || (key && *p == '='))) {
+      return p;
+    }
+  }
+  return end;
+}
+
+void mlir_dict_add_text(mlir_printer *p, hilo_str text) {
+  const char *at = text.p, *end = text.p + text.n;
+  while (at < end) {
+    const char *key_end = entry_end(at, end, true), *value_end = key_end;
+    hilo_str value = {0};
+    if (key_end < end && *key_end == '=') {
+      value_end = entry_end(key_end + 1, end, false);
+      value = hilo_str_trim((hilo_str){key_end + 1, (size_t)(value_end - key_end - 1)});
+    }
+    hilo_sb_str(mlir_dict_add(p, hilo_str_trim((hilo_str){at, (size_t)(key_end - at)})), value);
+    at = value_end < end ? value_end + 1 : end;
+  }
+}
+
+/* Names are sorted without their quotes. */
+static int compare_keys(hilo_str a, hilo_str b) {
+  if (a.n && *a.p == '"') a = (hilo_str){a.p + 1, a.n - 1};
+  if (b.n && *b.p == '"') b = (hilo_str){b.p + 1, b.n - 1};
+  return hilo_str_compare(a, b);
+}
+
 void mlir_dict_print(mlir_printer *p, const char *open) {
-  if (!p->n_dict) return;
-  p->dict[p->n_dict - 1].n = p->tmp.n - p->dict[p->n_dict - 1].at;
-  for (uint32_t k = 1; k < p->n_dict; k++) {
-    const mlir_dict_item item = p->dict[k];
+  if (!p->dict.n) return;
+  p->dict.v[p->dict.n - 1].n = p->tmp.n - p->dict.v[p->dict.n - 1].at;
+  for (uint32_t k = 1; k < p->dict.n; k++) {
+    const mlir_dict_item item = p->dict.v[k];
     uint32_t at = k;
-    for (; at && hilo_str_compare(item.key, p->dict[at - 1].key) < 0; at--)
-      p->dict[at] = p->dict[at - 1];
-    p->dict[at] = item;
+    for (; at && compare_keys(item.key, p->dict.v[at - 1].key) < 0; at--)
+      p->dict.v[at] = p->dict.v[at - 1];
+    p->dict.v[at] = item;
   }
   hilo_sb_cat(p->out, open);
-  for (uint32_t k = 0; k < p->n_dict; k++) {
+  for (uint32_t k = 0; k < p->dict.n; k++) {
     if (k) PRINT(p->out, ", ");
-    hilo_mlir_print_identifier(p->dict[k].key, p->out);
-    if (!p->dict[k].n) continue; /* a unit attribute */
+    hilo_sb_str(p->out, p->dict.v[k].key);
+    if (!p->dict.v[k].n) continue; /* a unit attribute */
     PRINT(p->out, " = ");
-    hilo_sb_bytes(p->out, p->tmp.p + p->dict[k].at, p->dict[k].n);
+    hilo_sb_bytes(p->out, p->tmp.p + p->dict.v[k].at, p->dict.v[k].n);
   }
   hilo_sb_char(p->out, '}');
-  p->n_dict = 0;
+  p->dict.n = 0;
   hilo_sb_clear(&p->tmp);
 }
 
@@ -38,11 +77,22 @@ bool mlir_has_extra(const mlir_printer *p, hilo_inst i) {
          hilo_type_row_of(&p->m->types, (hilo_type){p->m->inst.type[ix]})->bare;
 }
 
-void mlir_print_sharding_text(mlir_printer *p, hilo_record sharding, hilo_record spelling,
-                              hilo_sb *out) {
+/* Shardy's own form is an attribute of its own; all others are HLO's text. */
+void mlir_dict_add_sharding(mlir_printer *p, hilo_record sharding, hilo_record spelling,
+                            bool in_signature) {
+  enum { NAMED = 100 };
+  const hilo_sharding_attrs s = hilo_sharding_get(&p->m->records, sharding);
+  const hilo_str named = hilo_string_of(p->m, s.named);
+  if (s.kind == NAMED && named.n && *named.p == '<') {
+    hilo_sb *out = DICT(p, "sdy.sharding");
+    hilo_sb_cat(out, in_signature ? "#sdy.sharding" : "#sdy.sharding_per_value<[");
+    hilo_sb_str(out, named);
+    if (!in_signature) PRINT(out, "]>");
+    return;
+  }
   hilo_sb text = hilo_sb_make(p->scratch);
   hilo_hlo_print_sharding(p->m, sharding, spelling, &text);
-  hilo_mlir_print_string(hilo_sb_view(&text), out);
+  hilo_mlir_print_string(hilo_sb_view(&text), DICT(p, "mhlo.sharding"));
   hilo_sb_free(&text);
 }
 
@@ -82,12 +132,12 @@ void mlir_dict_add_extra(mlir_printer *p, hilo_inst i) {
   if (!record.ix) return;
   const hilo_extra_attrs e = hilo_extra_get(&m->records, record);
   if (e.frontend.ix) mlir_dict_add_frontend(p, e.frontend);
-  if (e.sharding.ix)
-    mlir_print_sharding_text(p, e.sharding, e.sharding_spelling, DICT(p, "mhlo.sharding"));
+  if (e.sharding.ix) mlir_dict_add_sharding(p, e.sharding, e.sharding_spelling, false);
   if (e.backend_config.ix && op != HILO_OP_CUSTOM_CALL)
     hilo_mlir_print_string(hilo_string_of(m, e.backend_config), DICT(p, "mhlo.backend_config"));
   if (e.origin.ix)
     hilo_mlir_print_string(hilo_string_of(m, e.origin), DICT(p, "mhlo.original_value"));
+  if (e.mlir.ix) mlir_dict_add_text(p, hilo_string_of(m, e.mlir));
   if (e.channel_id > 0 && !hilo_inst_has(m, i, HILO_TRAIT_COLLECTIVE | HILO_TRAIT_TRANSFER))
     hilo_sb_printf(DICT(p, "channel_id"), "%lld : i64", (long long)e.channel_id);
 }

@@ -182,6 +182,47 @@ static void props_sort(mlir_printer *p, hilo_inst i) {
   if (a.is_stable) boolean(p, "is_stable", true);
 }
 
+static void props_torch_index(mlir_printer *p, hilo_inst i) {
+  const hilo_torch_index_attrs a = hilo_attrs(p->m, i, torch_index);
+  mlir_prop_number(p, "batch_dims", a.batch_dims);
+  mlir_prop_number(p, "dim", a.dim);
+}
+
+/* `1.0 : f32`: a scalar of the literal's element type. */
+static void props_constant_like(mlir_printer *p, hilo_inst i) {
+  const hilo_literal_row *row = hilo_literal_get(p->m, hilo_inst_literal(p->m, i));
+  const hilo_etype etype = hilo_type_etype(&p->m->types, (hilo_type){row->type});
+  mlir_prop(p, "value");
+  mlir_print_scalar_attr(p->out, etype, row->data);
+}
+
+static void props_dynamic_conv(mlir_printer *p, hilo_inst i) {
+  const hilo_conv_attrs a = hilo_attrs(p->m, i, conv);
+  const hilo_window_attrs w = hilo_window_get(&p->m->records, a.window);
+  mlir_prop_number(p, "batch_group_count", a.batch_group_count ? a.batch_group_count : 1);
+  mlir_prop(p, "dimension_numbers");
+  hilo_sb_printf(p->out, "#%s.conv<", p->dialect.p);
+  mlir_conv_dims(p, a.dim_numbers, p->out);
+  hilo_sb_char(p->out, '>');
+  mlir_prop_number(p, "feature_group_count", a.feature_group_count ? a.feature_group_count : 1);
+  if (!all_are(w.base_dilation, 1)) mlir_prop_array(p, "lhs_dilation", w.base_dilation);
+  if (a.precision.n) {
+    mlir_prop(p, "precision_config");
+    mlir_precision_config(p, a.precision, p->out);
+  }
+  if (!all_are(w.window_dilation, 1)) mlir_prop_array(p, "rhs_dilation", w.window_dilation);
+  if (!all_are(w.reversal, 0)) {
+    mlir_prop(p, "window_reversal");
+    PRINT(p->out, "array<i1");
+    for (uint32_t k = 0; k < w.reversal.n; k++) {
+      hilo_sb_cat(p->out, k ? ", " : ": ");
+      hilo_sb_cat(p->out, w.reversal.v[k] ? "true" : "false");
+    }
+    hilo_sb_char(p->out, '>');
+  }
+  if (!all_are(w.stride, 1)) mlir_prop_array(p, "window_strides", w.stride);
+}
+
 /* ---- collectives ---- */
 
 static void channel(mlir_printer *p, hilo_inst i, int type) {
@@ -286,7 +327,7 @@ static void props_ragged_dot(mlir_printer *p, hilo_inst i) {
   mlir_prop(p, "ragged_dot_dimension_numbers");
   hilo_sb_cat(p->out, chlo ? "#chlo.ragged_dot<" : "#mhlo.ragged_dot<");
   struct_attr s = {p, false};
-  if (!chlo) PRINT(p->out, "dot_dimension_numbers = <");
+  if (!chlo) PRINT(p->out, "dot_dimension_numbers = #mhlo.dot<");
   member(&s, "lhs_batching_dimensions", a.lhs_batch);
   member(&s, "rhs_batching_dimensions", a.rhs_batch);
   member(&s, "lhs_contracting_dimensions", a.lhs_contracting);
@@ -331,6 +372,7 @@ static void props_async(mlir_printer *p, hilo_inst i) {
 void mlir_print_props(mlir_printer *p, hilo_inst i) {
   p->n_props = 0;
   switch (hilo_inst_op(p->m, i)) {
+  case HILO_OP_DYNAMIC_GATHER:
   case HILO_OP_GATHER: props_gather(p, i); break;
   case HILO_OP_SCATTER: props_scatter(p, i); break;
   case HILO_OP_BATCH_NORM_GRAD:
@@ -346,11 +388,15 @@ void mlir_print_props(mlir_printer *p, hilo_inst i) {
   case HILO_OP_ALL_TO_ALL:
   case HILO_OP_COLLECTIVE_BROADCAST:
   case HILO_OP_COLLECTIVE_PERMUTE:
+  case HILO_OP_CROSS_REPLICA_SUM:
   case HILO_OP_REDUCE_SCATTER: props_collective(p, i); break;
   case HILO_OP_INFEED:
   case HILO_OP_OUTFEED: props_feed(p, i); break;
   case HILO_OP_SEND:
   case HILO_OP_RECV: props_transfer(p, i); break;
+  case HILO_OP_CONSTANT_LIKE: props_constant_like(p, i); break;
+  case HILO_OP_DYNAMIC_CONV: props_dynamic_conv(p, i); break;
+  case HILO_OP_TORCH_INDEX_SELECT: props_torch_index(p, i); break;
   case HILO_OP_DOMAIN: props_domain(p, i); break;
   case HILO_OP_RAGGED_DOT: props_ragged_dot(p, i); break;
   case HILO_OP_FUSION: props_fusion(p, i); break;

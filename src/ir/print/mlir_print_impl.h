@@ -2,6 +2,7 @@
 #ifndef HILO_IR_MLIR_PRINT_IMPL_H
 #define HILO_IR_MLIR_PRINT_IMPL_H
 
+#include "base/vec.h"
 #include "ir/hlo_print.h"
 #include "ir/mlir_print.h"
 #include "ir/print/hlo_words.h"
@@ -36,7 +37,6 @@ typedef struct {
   hilo_str key;
   size_t at, n;
 } mlir_dict_item;
-enum { MLIR_DICT_MAX = 48 };
 
 enum { MLIR_FUNCTION_INDENT = 4 }; /* of what is in no region but the function's */
 
@@ -54,8 +54,7 @@ typedef struct {
   uint32_t indent;
   uint32_t n_props;
   hilo_sb tmp; /* of the dictionary */
-  mlir_dict_item dict[MLIR_DICT_MAX];
-  uint32_t n_dict;
+  hilo_vec(mlir_dict_item) dict;
   struct mlir_locations *locations; /* NULL: none are wanted */
   mlir_type_cache types[MLIR_TYPE_CACHE];
 } mlir_printer;
@@ -109,13 +108,18 @@ void mlir_print_ints(hilo_sb *out, const char *open, hilo_dims list, const char 
 void mlir_print_symbol(const hilo_module *m, hilo_name name, hilo_sb *out);
 /* `dense<[[1, 2], [3, 4]]> : tensor<2x2xi64>` */
 void mlir_print_dense_ints(hilo_sb *out, hilo_dims list, int64_t rows, int64_t columns);
+/* `1.0 : f32`, `true` */
+void mlir_print_scalar_attr(hilo_sb *out, hilo_etype etype, const char *data);
 /* `dense<[1, 2]> : tensor<2xi64>` */
 void mlir_print_dense_list(hilo_sb *out, hilo_dims list);
 
 /* ---- the dictionary at the end ---- */
-/* Start an entry: its value is written to the builder that is returned, up to the next entry. */
+/* Start an entry (`key` as MLIR writes it): its value is written to the builder that is returned,
+ * up to the next entry. */
 hilo_sb *mlir_dict_add(mlir_printer *p, hilo_str key);
 #define DICT(p, key) mlir_dict_add((p), HILO_STR(key))
+/* Entries that were kept as text: `a = 1 : i32, b`. */
+void mlir_dict_add_text(mlir_printer *p, hilo_str text);
 /* What any instruction may carry. */
 void mlir_dict_add_extra(mlir_printer *p, hilo_inst i);
 /* ` {a = 1, b = 2}`, sorted; nothing if there are none. Clears it. */
@@ -123,7 +127,7 @@ void mlir_dict_print(mlir_printer *p, const char *open);
 /* Is there anything to add for `i` besides its operation's own attributes? */
 bool mlir_has_extra(const mlir_printer *p, hilo_inst i);
 static inline void mlir_print_attrs(mlir_printer *p, hilo_inst i) {
-  if (HILO_UNLIKELY(p->n_dict || mlir_has_extra(p, i))) {
+  if (HILO_UNLIKELY(p->dict.n || mlir_has_extra(p, i))) {
     mlir_dict_add_extra(p, i);
     mlir_dict_print(p, " {");
   }
@@ -132,10 +136,16 @@ static inline void mlir_print_attrs(mlir_printer *p, hilo_inst i) {
 void mlir_dict_add_frontend(mlir_printer *p, hilo_record frontend);
 void mlir_dict_add_shape(mlir_printer *p, const char *key, hilo_type type); /* with layouts */
 void mlir_dict_add_layout(mlir_printer *p, hilo_record layout, uint32_t rank);
-void mlir_print_sharding_text(mlir_printer *p, hilo_record sharding, hilo_record spelling,
-                              hilo_sb *out);
+/* As `mhlo.sharding` or `sdy.sharding`; in a signature it is of one value. */
+void mlir_dict_add_sharding(mlir_printer *p, hilo_record sharding, hilo_record spelling,
+                            bool in_signature);
 
 /* ---- operations ---- */
+typedef void mlir_op_fn(mlir_printer *p, hilo_inst i);
+mlir_op_fn mlir_op_custom_call, mlir_op_composite, mlir_op_dynamic_broadcast, mlir_op_einsum,
+    mlir_op_trace, mlir_op_broadcasting;
+/* `stablehlo.add %0, %1`; ` : t` or the function type; ` : (t, u) -> v`. */
+mlir_op_fn mlir_name_and_operands, mlir_same_type, mlir_function_type;
 /* The text of an operation without regions behind its results, to the end of its types. */
 void mlir_print_op(mlir_printer *p, hilo_inst i);
 /* `"stablehlo.gather"(%0, %1) <{…}>` */

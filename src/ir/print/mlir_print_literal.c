@@ -103,6 +103,12 @@ static size_t put_default(char *out, double v, unsigned precision) {
   return (size_t)snprintf(out, HILO_MLIR_FLOAT_MAX, "0.%.*s%s", -d.exp - 1, "00000000", d.digits);
 }
 
+size_t hilo_mlir_print_scale(char *out, double v) {
+  size_t n = put_default(out, v, precision_of(HILO_FLOAT_F64));
+  if (!n) n = (size_t)snprintf(out, HILO_MLIR_FLOAT_MAX, "%.1f", v);
+  return n;
+}
+
 static size_t put_hex(char *out, uint64_t bits) {
   return (size_t)snprintf(out, HILO_MLIR_FLOAT_MAX, "0x%llX", (unsigned long long)bits);
 }
@@ -166,6 +172,11 @@ static size_t element_text(char *to, hilo_etype etype, const char *from) {
 
 static void put_element(hilo_sb *out, hilo_etype etype, const char *from) {
   out->n += element_text(hilo_sb_reserve(out, MAX_ELEMENT), etype, from);
+}
+
+void mlir_print_scalar_attr(hilo_sb *out, hilo_etype etype, const char *data) {
+  put_element(out, etype, data);
+  if (etype != HILO_PRED) hilo_sb_printf(out, " : %s", hilo_etype_table[etype].mlir);
 }
 
 static void print_hex(hilo_sb *out, hilo_etype etype, const char *data, uint64_t n) {

@@ -1,8 +1,6 @@
 /* Operations without regions: the pretty form of each that has one. */
 #include "ir/print/mlir_print_impl.h"
 
-typedef void op_fn(mlir_printer *p, hilo_inst i);
-
 static void print_name(mlir_printer *p, hilo_inst i) {
   hilo_sb_str(p->out, p->op_name[hilo_inst_op(p->m, i)]);
 }
@@ -14,7 +12,7 @@ static hilo_type bare_of(const mlir_printer *p, hilo_inst i) {
 /* ---- how types are written ---- */
 
 /* `: t` if all operands and the result are of one type, else the function type. */
-static void same_type(mlir_printer *p, hilo_inst i) {
+void mlir_same_type(mlir_printer *p, hilo_inst i) {
   const hilo_module *m = p->m;
   const uint32_t ix = hilo_ix(m, i);
   const hilo_operand_slot *slots = m->operand.v + m->inst.operands[ix];
@@ -30,7 +28,7 @@ static void same_type(mlir_printer *p, hilo_inst i) {
   mlir_print_type(p, (hilo_type){bare});
 }
 
-static void function_type(mlir_printer *p, hilo_inst i) {
+void mlir_function_type(mlir_printer *p, hilo_inst i) {
   PRINT(p->out, " : ");
   mlir_print_function_type(p, i);
 }
@@ -42,7 +40,7 @@ static void pairwise_type(mlir_printer *p, hilo_inst i) {
   if (n) mlir_print_operand_types(p, i, 0);
 }
 
-static void name_and_operands(mlir_printer *p, hilo_inst i) {
+void mlir_name_and_operands(mlir_printer *p, hilo_inst i) {
   print_name(p, i);
   if (!hilo_inst_n_operands(p->m, i)) return;
   hilo_sb_char(p->out, ' ');
@@ -77,21 +75,21 @@ static void add_accuracy(mlir_printer *p, hilo_inst i) {
 }
 
 static void op_same(mlir_printer *p, hilo_inst i) {
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   if (HILO_UNLIKELY(p->m->inst.extra[hilo_ix(p->m, i)])) add_accuracy(p, i);
   mlir_print_attrs(p, i);
-  same_type(p, i);
+  mlir_same_type(p, i);
 }
 
 static void op_function(mlir_printer *p, hilo_inst i) {
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   mlir_print_attrs(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 
 /* CHLO writes `%0, %1 : t, u -> v`. */
 static void op_chlo(mlir_printer *p, hilo_inst i) {
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   mlir_print_attrs(p, i);
   pairwise_type(p, i);
   PRINT(p->out, " -> ");
@@ -101,7 +99,7 @@ static void op_chlo(mlir_printer *p, hilo_inst i) {
 static void op_generic(mlir_printer *p, hilo_inst i) {
   mlir_print_generic_head(p, i);
   mlir_print_attrs(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 
 static bool is_chlo(const mlir_printer *p, hilo_inst i) {
@@ -119,30 +117,30 @@ static void result_only(mlir_printer *p, hilo_inst i) {
 }
 
 static void op_result(mlir_printer *p, hilo_inst i) {
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   result_only(p, i);
 }
 
 static void op_dims(mlir_printer *p, hilo_inst i) {
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   mlir_print_ints(p->out, ", dims = [", hilo_attrs(p->m, i, dims).dims, "]");
   mlir_print_attrs(p, i);
 }
 static void op_broadcast(mlir_printer *p, hilo_inst i) {
   op_dims(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 static void op_reverse(mlir_printer *p, hilo_inst i) {
   op_dims(p, i);
-  same_type(p, i);
+  mlir_same_type(p, i);
 }
 
 static void dim_is(mlir_printer *p, hilo_inst i, int64_t dim) {
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   PRINT(p->out, ", dim = ");
   hilo_sb_i64(p->out, dim);
   mlir_print_attrs(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 static void op_concatenate(mlir_printer *p, hilo_inst i) {
   const hilo_dims dims = hilo_attrs(p->m, i, dims).dims;
@@ -175,7 +173,7 @@ static void op_constant(mlir_printer *p, hilo_inst i) {
 
 static void op_slice(mlir_printer *p, hilo_inst i) {
   const hilo_slice_attrs a = hilo_attrs(p->m, i, slice);
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   PRINT(p->out, " [");
   for (uint32_t d = 0; d < a.starts.n; d++) {
     if (d) PRINT(p->out, ", ");
@@ -189,24 +187,24 @@ static void op_slice(mlir_printer *p, hilo_inst i) {
   }
   hilo_sb_char(p->out, ']');
   mlir_print_attrs(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 
 static void op_dynamic_slice(mlir_printer *p, hilo_inst i) {
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   mlir_print_ints(p->out, ", sizes = [", hilo_attrs(p->m, i, dims).dims, "]");
   mlir_print_attrs(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 
 static void op_pad(mlir_printer *p, hilo_inst i) {
   const hilo_pad_attrs a = hilo_attrs(p->m, i, pad);
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   mlir_print_ints(p->out, ", low = [", a.low, "]");
   mlir_print_ints(p->out, ", high = [", a.high, "]");
   mlir_print_ints(p->out, ", interior = [", a.interior, "]");
   mlir_print_attrs(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 
 static void op_compare(mlir_printer *p, hilo_inst i) {
@@ -227,13 +225,13 @@ static void op_compare(mlir_printer *p, hilo_inst i) {
   PRINT(p->out, ", ");
   hilo_sb_str(p->out, hilo_hlo_word_of(&hilo_words_compare_type, type));
   mlir_print_attrs(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 
 static void op_select(mlir_printer *p, hilo_inst i) {
   const hilo_module *m = p->m;
   const uint32_t bare = bare_of(p, i).ix;
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   mlir_print_attrs(p, i);
   PRINT(p->out, " : ");
   if (bare_of(p, hilo_inst_operand(m, i, 1)).ix != bare ||
@@ -269,7 +267,7 @@ static void op_dot(mlir_printer *p, hilo_inst i) {
     mlir_print_operands(p, i, 0);
     if (a.precision.n) precision(p, a.precision);
   } else {
-    name_and_operands(p, i);
+    mlir_name_and_operands(p, i);
     if (a.lhs_batch.n) {
       mlir_print_ints(p->out, ", batching_dims = [", a.lhs_batch, "] x [");
       mlir_print_ints(p->out, "", a.rhs_batch, "]");
@@ -283,7 +281,7 @@ static void op_dot(mlir_printer *p, hilo_inst i) {
     }
   }
   mlir_print_attrs(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 
 /* ---- convolution ---- */
@@ -350,44 +348,44 @@ static void op_convolution(mlir_printer *p, hilo_inst i) {
   PRINT(&p->tmp, " : i64");
   if (a.precision.n) mlir_precision_config(p, a.precision, DICT(p, "precision_config"));
   mlir_print_attrs(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 
 /* ---- the rest ---- */
 
 static void op_fft(mlir_printer *p, hilo_inst i) {
   const hilo_fft_attrs a = hilo_attrs(p->m, i, fft);
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   PRINT(p->out, ", type = ");
   hilo_sb_str(p->out, hilo_hlo_word_of(&hilo_words_fft_type, a.type));
   mlir_print_ints(p->out, ", length = [", a.length, "]");
   mlir_print_attrs(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 
 static void op_cholesky(mlir_printer *p, hilo_inst i) {
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   hilo_sb_cat(p->out, hilo_attrs(p->m, i, linalg).lower ? ", lower = true" : ", lower = false");
   mlir_print_attrs(p, i);
-  same_type(p, i);
+  mlir_same_type(p, i);
 }
 
 static void op_rng(mlir_printer *p, hilo_inst i) {
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   hilo_sb_cat(p->out, hilo_attrs(p->m, i, rng).distribution == 2 ? ", distribution = NORMAL"
                                                                  : ", distribution = UNIFORM");
   mlir_print_attrs(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 
 static void op_rng_bit_generator(mlir_printer *p, hilo_inst i) {
   static const char *const words[] = {"DEFAULT", "THREE_FRY", "PHILOX"};
   const int64_t algorithm = hilo_attrs(p->m, i, rng).algorithm;
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   PRINT(p->out, ", algorithm = ");
   hilo_sb_cat(p->out, words[algorithm >= 0 && algorithm < 3 ? algorithm : 0]);
   mlir_print_attrs(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 
 static void op_rng_state(mlir_printer *p, hilo_inst i) {
@@ -399,20 +397,20 @@ static void op_rng_state(mlir_printer *p, hilo_inst i) {
 
 static void op_reduce_precision(mlir_printer *p, hilo_inst i) {
   const hilo_reduce_precision_attrs a = hilo_attrs(p->m, i, reduce_precision);
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   hilo_sb_printf(p->out, ", format = e%lldm%lld", (long long)a.exponent_bits,
                  (long long)a.mantissa_bits);
   mlir_print_attrs(p, i);
-  same_type(p, i);
+  mlir_same_type(p, i);
 }
 
 static void op_gte(mlir_printer *p, hilo_inst i) {
-  name_and_operands(p, i);
+  mlir_name_and_operands(p, i);
   hilo_sb_char(p->out, '[');
   hilo_sb_i64(p->out, hilo_inst_index(p->m, i));
   hilo_sb_char(p->out, ']');
   mlir_print_attrs(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 
 static void op_barrier(mlir_printer *p, hilo_inst i) {
@@ -426,7 +424,7 @@ static void op_barrier(mlir_printer *p, hilo_inst i) {
 /* After-all without operands is `create_token`. */
 static void op_after_all(mlir_printer *p, hilo_inst i) {
   if (hilo_inst_n_operands(p->m, i)) {
-    name_and_operands(p, i);
+    mlir_name_and_operands(p, i);
   } else {
     hilo_sb_str(p->out, p->dialect);
     PRINT(p->out, ".create_token");
@@ -441,7 +439,7 @@ static void op_call(mlir_printer *p, hilo_inst i) {
   mlir_print_operands(p, i, 0);
   hilo_sb_char(p->out, ')');
   mlir_print_attrs(p, i);
-  function_type(p, i);
+  mlir_function_type(p, i);
 }
 
 static void op_topk(mlir_printer *p, hilo_inst i) {
@@ -463,125 +461,9 @@ static void op_topk(mlir_printer *p, hilo_inst i) {
   mlir_print_result_types(p, i);
 }
 
-/* ---- custom calls ---- */
-
-static void add_index(mlir_printer *p, hilo_sb *out, const char *name, hilo_dims list,
-                      uint32_t *at) {
-  const uint32_t n = *at < list.n ? (uint32_t)list.v[*at] : 0;
-  hilo_sb_cat(out, name);
-  (void)p;
-  mlir_print_ints(out, " = [", (hilo_dims){list.v + *at + 1, n}, "]");
-  *at += n + 1;
-}
-
-void mlir_add_operand_aliases(mlir_printer *p, hilo_dims list);
-void mlir_add_operand_aliases(mlir_printer *p, hilo_dims list) {
-  hilo_sb *out = DICT(p, "output_operand_aliases");
-  hilo_sb_char(out, '[');
-  for (uint32_t at = 0; at < list.n;) {
-    if (at) PRINT(out, ", ");
-    hilo_sb_printf(out, "#%s.output_operand_alias<", p->dialect.p);
-    add_index(p, out, "output_tuple_indices", list, &at);
-    hilo_sb_printf(out, ", operand_index = %lld, ", (long long)list.v[at++]);
-    add_index(p, out, "operand_tuple_indices", list, &at);
-    hilo_sb_char(out, '>');
-  }
-  hilo_sb_char(out, ']');
-}
-
-/* `dense<[1, 0]> : tensor<2xindex>`, minor to major. */
-static void add_layout(mlir_printer *p, hilo_sb *out, hilo_type type) {
-  const hilo_type_row *row = hilo_type_row_of(&p->m->types, type);
-  const uint32_t rank = hilo_etype_is_array((hilo_etype)row->etype) ? row->n : 0;
-  hilo_dims order = {0};
-  if (row->layout)
-    order = hilo_layout_get(&p->m->records, (hilo_record){row->layout}).minor_to_major;
-  PRINT(out, "dense<");
-  if (rank == 1) PRINT(out, "0");
-  if (rank > 1) hilo_sb_char(out, '[');
-  for (uint32_t k = 0; k < rank && rank > 1; k++) {
-    if (k) PRINT(out, ", ");
-    hilo_sb_i64(out, order.n ? order.v[k] : (int64_t)rank - 1 - k);
-  }
-  if (rank > 1) hilo_sb_char(out, ']');
-  hilo_sb_printf(out, "> : tensor<%uxindex>", rank);
-}
-
-static void add_layouts(mlir_printer *p, hilo_inst i, const hilo_custom_call_attrs *a) {
-  hilo_sb *out = DICT(p, "operand_layouts");
-  hilo_sb_char(out, '[');
-  for (uint32_t k = 0; k < a->operand_types.n; k++) {
-    if (k) PRINT(out, ", ");
-    add_layout(p, out, (hilo_type){(uint32_t)a->operand_types.v[k]});
-  }
-  hilo_sb_char(out, ']');
-  const hilo_type type = hilo_inst_type(p->m, i);
-  out = DICT(p, "result_layouts");
-  hilo_sb_char(out, '[');
-  if (hilo_type_is_tuple(&p->m->types, type)) {
-    for (uint32_t k = 0; k < hilo_type_n_elements_of_tuple(&p->m->types, type); k++) {
-      if (k) PRINT(out, ", ");
-      add_layout(p, out, hilo_type_element(&p->m->types, type, k));
-    }
-  } else {
-    add_layout(p, out, type);
-  }
-  hilo_sb_char(out, ']');
-}
-
-static const char *const schedules[] = {"NONE", "LATEST", "EARLIEST"};
-
-static void add_custom_call(mlir_printer *p, hilo_inst i) {
-  const hilo_custom_call_attrs a = hilo_attrs(p->m, i, custom_call);
-  const hilo_string config = hilo_inst_extra(p->m, i).backend_config;
-  if (a.api_version > 1)
-    hilo_sb_printf(DICT(p, "api_version"), "%lld : i32", (long long)a.api_version);
-  if (config.ix) {
-    const hilo_str text = hilo_string_of(p->m, config);
-    hilo_sb *out = DICT(p, "backend_config");
-    if (a.api_version == 4 && text.n && text.p[0] == '{')
-      hilo_sb_str(out, text);
-    else
-      hilo_mlir_print_string(text, out);
-  }
-  const uint32_t n_called = hilo_inst_n_called(p->m, i);
-  if (n_called) {
-    hilo_sb *out = DICT(p, "called_computations");
-    for (uint32_t k = 0; k < n_called; k++) {
-      hilo_sb_cat(out, k ? ", " : "[");
-      mlir_print_symbol(p->m, hilo_comp_name(p->m, hilo_inst_called(p->m, i, k)), out);
-    }
-    hilo_sb_char(out, ']');
-  }
-  if (a.has_side_effect) PRINT(DICT(p, "has_side_effect"), "true");
-  if (a.constrain_layout) add_layouts(p, i, &a);
-  if (a.output_operand_aliasing.n) mlir_add_operand_aliases(p, a.output_operand_aliasing);
-  if (a.schedule) {
-    hilo_sb *out = DICT(p, "custom_call_schedule");
-    hilo_sb_printf(out, "#mhlo<custom_call_schedule %s>", schedules[a.schedule & 1 ? 1 : 2]);
-  }
-}
-
-static void op_custom_call(mlir_printer *p, hilo_inst i) {
-  const hilo_custom_call_attrs a = hilo_attrs(p->m, i, custom_call);
-  if (a.window.ix || a.dim_numbers.ix || a.literal || a.padding_type || a.precision.n) {
-    mlir_refuse(p, i, "a custom-call with a window, dimension numbers, a precision or a literal");
-    return;
-  }
-  print_name(p, i);
-  PRINT(p->out, " @");
-  hilo_mlir_print_identifier(hilo_string_of(p->m, a.target), p->out);
-  hilo_sb_char(p->out, '(');
-  mlir_print_operands(p, i, 0);
-  hilo_sb_char(p->out, ')');
-  add_custom_call(p, i);
-  mlir_print_attrs(p, i);
-  function_type(p, i);
-}
-
 /* ---- the table ---- */
 
-static op_fn *const forms[HILO_OP_COUNT] = {
+static mlir_op_fn *const forms[HILO_OP_COUNT] = {
     [HILO_OP_ABS] = op_same,
     [HILO_OP_ACOS] = op_same_or_chlo,
     [HILO_OP_ACOSH] = op_same_or_chlo,
@@ -593,6 +475,7 @@ static op_fn *const forms[HILO_OP_COUNT] = {
     [HILO_OP_AND] = op_same,
     [HILO_OP_ASIN] = op_same_or_chlo,
     [HILO_OP_ASINH] = op_same_or_chlo,
+    [HILO_OP_ASIN_ACOS_KERNEL] = op_chlo,
     [HILO_OP_ASYNC_DONE] = op_generic,
     [HILO_OP_ASYNC_START] = op_generic,
     [HILO_OP_ASYNC_UPDATE] = op_generic,
@@ -602,9 +485,31 @@ static op_fn *const forms[HILO_OP_COUNT] = {
     [HILO_OP_BATCH_NORM_GRAD] = op_generic,
     [HILO_OP_BATCH_NORM_INFERENCE] = op_generic,
     [HILO_OP_BATCH_NORM_TRAINING] = op_generic,
+    [HILO_OP_BESSEL_I1E] = op_chlo,
     [HILO_OP_BITCAST] = op_function,
     [HILO_OP_BITCAST_CONVERT] = op_function,
     [HILO_OP_BROADCAST] = op_broadcast,
+    [HILO_OP_BROADCAST_ADD] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_AND] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_ATAN2] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_COMPARE] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_COMPLEX] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_DIVIDE] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_MAXIMUM] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_MINIMUM] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_MULTIPLY] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_NEXT_AFTER] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_OR] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_POLYGAMMA] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_POWER] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_REMAINDER] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_SELECT] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_SHIFT_LEFT] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_SHIFT_RIGHT_ARITHMETIC] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_SHIFT_RIGHT_LOGICAL] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_SUBTRACT] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_XOR] = mlir_op_broadcasting,
+    [HILO_OP_BROADCAST_ZETA] = mlir_op_broadcasting,
     [HILO_OP_CALL] = op_call,
     [HILO_OP_CBRT] = op_same,
     [HILO_OP_CEIL] = op_same,
@@ -615,20 +520,34 @@ static op_fn *const forms[HILO_OP_COUNT] = {
     [HILO_OP_COLLECTIVE_PERMUTE] = op_generic,
     [HILO_OP_COMPARE] = op_compare,
     [HILO_OP_COMPLEX] = op_result,
+    [HILO_OP_COMPOSITE] = mlir_op_composite,
     [HILO_OP_CONCATENATE] = op_concatenate,
+    [HILO_OP_CONJ] = op_chlo,
     [HILO_OP_CONSTANT] = op_constant,
+    [HILO_OP_CONSTANT_LIKE] = op_generic,
     [HILO_OP_CONVERT] = op_same,
     [HILO_OP_CONVOLUTION] = op_convolution,
     [HILO_OP_COPY] = op_same,
     [HILO_OP_COS] = op_same,
     [HILO_OP_COSH] = op_same_or_chlo,
-    [HILO_OP_CUSTOM_CALL] = op_custom_call,
+    [HILO_OP_CROSS_REPLICA_SUM] = op_generic,
+    [HILO_OP_CUSTOM_CALL] = mlir_op_custom_call,
+    [HILO_OP_DIGAMMA] = op_chlo,
     [HILO_OP_DIVIDE] = op_same,
     [HILO_OP_DOMAIN] = op_generic,
     [HILO_OP_DOT] = op_dot,
+    [HILO_OP_DYNAMIC_BROADCAST_IN_DIM] = mlir_op_dynamic_broadcast,
+    [HILO_OP_DYNAMIC_CONV] = op_generic,
+    [HILO_OP_DYNAMIC_GATHER] = op_generic,
+    [HILO_OP_DYNAMIC_IOTA] = op_index_dim,
+    [HILO_OP_DYNAMIC_PAD] = op_function,
+    [HILO_OP_DYNAMIC_RESHAPE] = op_function,
     [HILO_OP_DYNAMIC_SLICE] = op_dynamic_slice,
     [HILO_OP_DYNAMIC_UPDATE_SLICE] = op_function,
+    [HILO_OP_EINSUM] = mlir_op_einsum,
     [HILO_OP_ERF] = op_same_or_chlo,
+    [HILO_OP_ERFC] = op_chlo,
+    [HILO_OP_ERF_INV] = op_chlo,
     [HILO_OP_EXP] = op_same,
     [HILO_OP_EXPM1] = op_same,
     [HILO_OP_FFT] = op_fft,
@@ -640,24 +559,32 @@ static op_fn *const forms[HILO_OP_COUNT] = {
     [HILO_OP_INFEED] = op_generic,
     [HILO_OP_IOTA] = op_iota,
     [HILO_OP_IS_FINITE] = op_function,
+    [HILO_OP_IS_INF] = op_chlo,
+    [HILO_OP_IS_NEG_INF] = op_chlo,
+    [HILO_OP_IS_POS_INF] = op_chlo,
+    [HILO_OP_LGAMMA] = op_chlo,
     [HILO_OP_LOG] = op_same,
     [HILO_OP_LOG1P] = op_same,
     [HILO_OP_LOGISTIC] = op_same,
     [HILO_OP_MAXIMUM] = op_same,
     [HILO_OP_MINIMUM] = op_same,
+    [HILO_OP_MINIMUM_BROADCAST_SHAPES] = op_generic,
     [HILO_OP_MULHI] = op_same_or_chlo,
     [HILO_OP_MULTIPLY] = op_same,
     [HILO_OP_NEGATE] = op_same,
+    [HILO_OP_NEXT_AFTER] = op_chlo,
     [HILO_OP_NOT] = op_same,
     [HILO_OP_OPT_BARRIER] = op_barrier,
     [HILO_OP_OR] = op_same,
     [HILO_OP_OUTFEED] = op_generic,
     [HILO_OP_PAD] = op_pad,
     [HILO_OP_PARTITION_ID] = op_result,
+    [HILO_OP_POLYGAMMA] = op_chlo,
     [HILO_OP_POPCNT] = op_same,
     [HILO_OP_POWER] = op_same,
     [HILO_OP_RAGGED_DOT] = op_generic,
     [HILO_OP_REAL] = op_same,
+    [HILO_OP_REAL_DYNAMIC_SLICE] = op_function,
     [HILO_OP_RECV] = op_generic,
     [HILO_OP_REDUCE_PRECISION] = op_reduce_precision,
     [HILO_OP_REMAINDER] = op_same,
@@ -681,15 +608,22 @@ static op_fn *const forms[HILO_OP_COUNT] = {
     [HILO_OP_SINH] = op_same_or_chlo,
     [HILO_OP_SLICE] = op_slice,
     [HILO_OP_SQRT] = op_same,
+    [HILO_OP_SQUARE] = op_chlo,
     [HILO_OP_STOCHASTIC_CONVERT] = op_generic,
     [HILO_OP_SUBTRACT] = op_same,
     [HILO_OP_TAN] = op_same,
     [HILO_OP_TANH] = op_same,
     [HILO_OP_TOPK] = op_topk,
+    [HILO_OP_TORCH_INDEX_SELECT] = op_generic,
+    [HILO_OP_TRACE] = mlir_op_trace,
     [HILO_OP_TRANSPOSE] = op_broadcast,
     [HILO_OP_TRIANGULAR_SOLVE] = op_generic,
     [HILO_OP_TUPLE] = op_result,
+    [HILO_OP_UNARY_EINSUM] = mlir_op_einsum,
+    [HILO_OP_UNIFORM_DEQUANTIZE] = op_same,
+    [HILO_OP_UNIFORM_QUANTIZE] = op_same,
     [HILO_OP_XOR] = op_same,
+    [HILO_OP_ZETA] = op_chlo,
 };
 
 void mlir_print_op(mlir_printer *p, hilo_inst i) {

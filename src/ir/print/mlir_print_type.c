@@ -1,6 +1,8 @@
 /* Types, values and names as MLIR text has them. */
 #include "ir/print/mlir_print_impl.h"
 
+#include "num/float_format.h"
+
 /* ---- strings and names ---- */
 
 void hilo_mlir_print_string(hilo_str s, hilo_sb *out) {
@@ -90,6 +92,61 @@ static void print_bounds(const hilo_type_row *row, uint64_t dynamic, bool mhlo, 
   hilo_sb_cat(out, mhlo ? "]>" : ">");
 }
 
+/* The scales of row-major blocks, in braces that nest as the blocks do. */
+static void print_scales(const hilo_quant_attrs *q, hilo_dims counts, hilo_sb *out) {
+  char text[HILO_MLIR_FLOAT_MAX];
+  for (uint32_t i = 0; i < q->scales.n; i++) {
+    if (i) PRINT(out, ", ");
+    uint64_t size = 1;
+    for (uint32_t d = counts.n; d-- > 0;)
+      if (i % (size *= (uint64_t)counts.v[d]) == 0) hilo_sb_char(out, '{');
+    hilo_sb_bytes(out, text,
+                  hilo_mlir_print_scale(text, hilo_float_double_of_bits((uint64_t)q->scales.v[i])));
+    if (q->zero_points.n && q->zero_points.v[i]) {
+      hilo_sb_char(out, ':');
+      hilo_sb_i64(out, q->zero_points.v[i]);
+    }
+    size = 1;
+    for (uint32_t d = counts.n; d-- > 0;)
+      if ((i + 1) % (size *= (uint64_t)counts.v[d]) == 0) hilo_sb_char(out, '}');
+  }
+}
+
+/* `!quant.uniform<i8<-127:127>:f32:1, {0.5:3,0.25}>` */
+static void print_quant(const hilo_module *m, hilo_type type, hilo_record record, hilo_sb *out) {
+  const hilo_quant_attrs q = hilo_quant_get(&m->records, record);
+  const hilo_dims dims = hilo_type_dims(&m->types, type);
+  const char *storage = hilo_etype_table[q.storage].mlir;
+  int64_t counts[HILO_MAX_RANK] = {0};
+  hilo_sb_cat(out, q.any ? "!quant.any<" : "!quant.uniform<");
+  if (memcmp(storage, "ui", 2) == 0) {
+    hilo_sb_char(out, 'u');
+    storage += 2;
+  }
+  hilo_sb_cat(out, storage);
+  if (q.has_range) hilo_sb_printf(out, "<%lld:%lld>", (long long)q.min, (long long)q.max);
+  if (q.expressed) {
+    hilo_sb_char(out, ':');
+    hilo_sb_cat(out, hilo_etype_table[q.expressed].mlir);
+  }
+  if (q.block_sizes.n) {
+    for (uint32_t k = 0; k < q.axes.n; k++) {
+      const int64_t dim = q.axes.v[k] < (int64_t)dims.n ? dims.v[q.axes.v[k]] : 1;
+      counts[k] = q.block_sizes.v[k] > 0 && dim > 0 ? dim / q.block_sizes.v[k] : 1;
+      if (counts[k] < 1) counts[k] = 1;
+      hilo_sb_printf(out, k ? ", %lld:%lld" : ":{%lld:%lld", (long long)q.axes.v[k],
+                     (long long)q.block_sizes.v[k]);
+    }
+    hilo_sb_char(out, '}');
+  } else if (q.axes.n) {
+    hilo_sb_printf(out, ":%lld", (long long)q.axes.v[0]);
+    counts[0] = q.scales.n;
+  }
+  if (q.scales.n) PRINT(out, ", ");
+  print_scales(&q, (hilo_dims){counts, q.axes.n}, out);
+  hilo_sb_char(out, '>');
+}
+
 static bool print_array(const hilo_module *m, hilo_type type, bool mhlo, hilo_sb *out) {
   const hilo_type_row *row = hilo_type_row_of(&m->types, type);
   const char *word = hilo_etype_table[row->etype].mlir;
@@ -97,7 +154,11 @@ static bool print_array(const hilo_module *m, hilo_type type, bool mhlo, hilo_sb
   if (row->flags & HILO_TYPE_HAS_BITS) memcpy(&dynamic, row->items + row->n, sizeof(dynamic));
   PRINT(out, "tensor<");
   print_dims(row, dynamic, out);
-  hilo_sb_cat(out, word);
+  const hilo_record quant = hilo_type_quant(&m->types, type);
+  if (quant.ix)
+    print_quant(m, type, quant, out);
+  else
+    hilo_sb_cat(out, word);
   if (dynamic) print_bounds(row, dynamic, mhlo, out);
   hilo_sb_char(out, '>');
   return *word != 0 && row->etype != HILO_S1 && row->etype != HILO_U1;

@@ -2,12 +2,8 @@
  * formed). Precision and algorithm ask for no more than that and are not looked at. */
 #include "eval/dot_sides.h"
 
-typedef struct {
-  hilo_dims batch, contracting;
-} pairing; /* of one side */
-
-static hilo_status multiply(const hilo_eval *e, hilo_inst i, const hilo_dot_operand v[2],
-                            const pairing p[2], hilo_value *out) {
+hilo_status hilo_dot_multiply(const hilo_eval *e, hilo_inst i, const hilo_dot_operand v[2],
+                              const hilo_dot_pairing p[2], hilo_value *out) {
   const hilo_etype result = hilo_value_etype(e, out);
   hilo_dot_side side[2];
   hilo_dense_factor dense[2];
@@ -53,10 +49,11 @@ hilo_status hilo_eval_op_dot(const hilo_eval *e, hilo_inst i, const hilo_value *
   const hilo_dot_attrs a = hilo_attrs(e->m, i, dot);
   if (a.sparsity.n || hilo_inst_n_operands(e->m, i) != 2)
     return hilo_eval_refuse(e, i, "its operands are sparse");
-  const pairing p[2] = {{a.lhs_batch, a.lhs_contracting}, {a.rhs_batch, a.rhs_contracting}};
+  const hilo_dot_pairing p[2] = {{a.lhs_batch, a.lhs_contracting},
+                                 {a.rhs_batch, a.rhs_contracting}};
   const hilo_dot_operand v[2] = {hilo_dot_operand_of(e, &args[0]),
                                  hilo_dot_operand_of(e, &args[1])};
-  return multiply(e, i, v, p, out);
+  return hilo_dot_multiply(e, i, v, p, out);
 }
 
 /* ---- scaled-dot ---- */
@@ -87,7 +84,8 @@ static double *rescale(const hilo_eval *e, const hilo_value *v, const hilo_value
 hilo_status hilo_eval_op_scaled_dot(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                     hilo_value *out) {
   const hilo_dot_attrs a = hilo_attrs(e->m, i, dot);
-  const pairing p[2] = {{a.lhs_batch, a.lhs_contracting}, {a.rhs_batch, a.rhs_contracting}};
+  const hilo_dot_pairing p[2] = {{a.lhs_batch, a.lhs_contracting},
+                                 {a.rhs_batch, a.rhs_contracting}};
   hilo_dot_operand scaled[2];
   for (uint32_t k = 0; k < 2; k++) {
     scaled[k] = hilo_dot_operand_of(e, &args[k]);
@@ -96,5 +94,5 @@ hilo_status hilo_eval_op_scaled_dot(const hilo_eval *e, hilo_inst i, const hilo_
     scaled[k].data = (const char *)rescale(e, &args[k], &args[2 + k]);
     scaled[k].etype = HILO_F64;
   }
-  return multiply(e, i, scaled, p, out);
+  return hilo_dot_multiply(e, i, scaled, p, out);
 }

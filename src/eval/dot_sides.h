@@ -1,4 +1,5 @@
-/* The two sides of a dot as batches of matrices. Internal to eval: dot.c, ragged_dot.c. */
+/* The two sides of a dot as batches of matrices. Internal to eval: dot.c,
+ * ragged_dot.c. */
 #ifndef HILO_EVAL_DOT_SIDES_H
 #define HILO_EVAL_DOT_SIDES_H
 
@@ -31,5 +32,14 @@ hilo_dot_side hilo_dot_side_of(hilo_dims dims, hilo_dims batch, hilo_dims contra
  * [batch][k][outer], *by_outer false. Copies go to `arena`. */
 const char *hilo_dot_side_load(hilo_arena *arena, const hilo_dot_operand *v,
                                const hilo_dot_side *side, bool *by_outer);
+
+/* The dimensions that pair up with those of the other side. */
+typedef struct {
+  hilo_dims batch, contracting;
+} hilo_dot_pairing;
+/* The dot of two operands into an array of out->type. */
+HILO_NODISCARD hilo_status hilo_dot_multiply(const hilo_eval *e, hilo_inst i,
+                                             const hilo_dot_operand v[2],
+                                             const hilo_dot_pairing p[2], hilo_value *out);
 
 #endif

@@ -15,4 +15,3 @@ LATER(shuffle)
 
 /* ---- stablehlo only ---- */
 
-

@@ -15,4 +15,10 @@ hilo_value *hilo_eval_new_typed_tuple(const hilo_eval *e, hilo_inst i, hilo_valu
 HILO_NODISCARD hilo_status hilo_eval_new_results(const hilo_eval *e, hilo_inst i, uint32_t n,
                                                  hilo_dims dims, hilo_value *out, char **data);
 
+/* The first k of each row of the last dimension and their indices there, into the two elements of
+ * *out: by the region that `i` calls, else by the total order, the largest or the smallest first.
+ */
+HILO_NODISCARD hilo_status hilo_eval_top_k(const hilo_eval *e, hilo_inst i, const hilo_value *in,
+                                           int64_t k, bool largest, hilo_value *out);
+
 #endif

@@ -128,21 +128,21 @@ static void write_first(const sorter *s, const uint64_t *sorted, uint64_t first,
   }
 }
 
-static hilo_status open_topk_order(const hilo_eval *e, hilo_inst i, const hilo_etype *etype,
-                                   hilo_sort_order **order) {
+static hilo_status open_topk_order(const hilo_eval *e, hilo_inst i, bool largest,
+                                   const hilo_etype *etype, hilo_sort_order **order) {
   if (hilo_inst_n_called(e->m, i))
     return hilo_sort_order_open(e, i, hilo_inst_called(e->m, i, 0), 1, etype, order);
   if (hilo_etype_is_complex(*etype)) return hilo_eval_refuse(e, i, "complex numbers have no order");
-  *order = hilo_sort_order_total(e, *etype, hilo_attrs(e->m, i, topk).largest);
+  *order = hilo_sort_order_total(e, *etype, largest);
   return HILO_OK;
 }
 
-hilo_status hilo_eval_op_topk(const hilo_eval *e, hilo_inst i, const hilo_value *args,
-                              hilo_value *out) {
-  const hilo_dims dims = hilo_type_dims(&e->m->types, args[0].type);
-  const int64_t k = hilo_attrs(e->m, i, topk).k;
+hilo_status hilo_eval_top_k(const hilo_eval *e, hilo_inst i, const hilo_value *in, int64_t k,
+                            bool largest, hilo_value *out) {
+  const hilo_dims dims = hilo_type_dims(&e->m->types, in->type);
   hilo_etype etype;
-  sorter s = open_sorter(e, args, 1, dims.n - 1, &etype);
+  if (!dims.n) return hilo_eval_refuse(e, i, "its operand has no dimension");
+  sorter s = open_sorter(e, in, 1, dims.n - 1, &etype);
   if (k < 0 || (uint64_t)k > s.size)
     return hilo_eval_refuse(e, i, "it takes more elements than there are");
   int64_t *result_dims = HILO_NEW_ARRAY(e->scratch, int64_t, dims.n);
@@ -150,7 +150,7 @@ hilo_status hilo_eval_op_topk(const hilo_eval *e, hilo_inst i, const hilo_value 
   result_dims[dims.n - 1] = k;
   char *data[2];
   hilo_sort_order *order;
-  hilo_status status = open_topk_order(e, i, &etype, &order);
+  hilo_status status = open_topk_order(e, i, largest, &etype, &order);
   if (status == HILO_OK)
     status = hilo_eval_new_results(e, i, 2, (hilo_dims){result_dims, dims.n}, out, data);
   uint64_t n_rows;
@@ -165,4 +165,10 @@ hilo_status hilo_eval_op_topk(const hilo_eval *e, hilo_inst i, const hilo_value 
     hilo_arena_rewind(e->scratch, mark);
   }
   return status;
+}
+
+hilo_status hilo_eval_op_topk(const hilo_eval *e, hilo_inst i, const hilo_value *args,
+                              hilo_value *out) {
+  const hilo_topk_attrs attrs = hilo_attrs(e->m, i, topk);
+  return hilo_eval_top_k(e, i, &args[0], attrs.k, attrs.largest, out);
 }

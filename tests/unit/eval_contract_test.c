@@ -328,11 +328,11 @@ static void scaled_dots(void **state) {
 
 /* ---- ragged-dot: as a dense product over groups that masks what is in none ---- */
 
-/* Which group is place x of the ragged dimension in? -1: none. */
+/* Which group is place x of the ragged dimension in? -1: none. Negative sizes count as 0. */
 static int64_t group_of(const int64_t *sizes, int64_t n_groups, int64_t x) {
   int64_t end = 0;
   for (int64_t g = 0; g < n_groups; g++)
-    if (x < (end += sizes[g])) return g;
+    if (x < (end += sizes[g] < 0 ? 0 : sizes[g])) return g;
   return -1;
 }
 
@@ -355,7 +355,7 @@ static void ragged_case(eval_fixture *f, ragged_mode mode, bool has_lists) {
   memcpy(sizes.dims, has_lists ? lists : lists + 2, sizes.rank * sizeof(int64_t));
   tensor_alloc(f, &sizes);
   int64_t *size = (int64_t *)(void *)sizes.data;
-  for (int64_t k = 0; k < tensor_count(&sizes); k++) size[k] = rand_in(f, 0, 4);
+  for (int64_t k = 0; k < tensor_count(&sizes); k++) size[k] = rand_in(f, -1, 4);
   const hilo_value args[3] = {tensor_value(f, &lhs.t), tensor_value(f, &rhs.t),
                               tensor_value(f, &sizes)};
   const hilo_dot_attrs rows = {.lhs_batch = HILO_DIMS_OF(0),
@@ -527,7 +527,7 @@ static void check_conv(eval_fixture *f, const conv_numbers *c, const hilo_etype 
   const char *got = eval_op(f, HILO_OP_CONVOLUTION, conv_attr(f, c), to, args, 2);
   int64_t n = 1, index[6];
   for (uint32_t d = 0; d < rank; d++) n *= c->out_dims[d];
-  for (int64_t k = 0; k < n; k += n > 2000 ? rand_in(f, 1, 50) : 1) {
+  for (int64_t k = 0; k<n; k += n> 2000 ? rand_in(f, 1, 50) : 1) {
     index_of(c->out_dims, rank, k, index);
     expect_number(types[2], conv_element(c, x, index), got, k);
   }

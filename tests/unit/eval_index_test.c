@@ -337,6 +337,53 @@ static void many_updates_of_the_same_elements(void **state) {
   assert_memory_equal(out.data, expected, 16);
 }
 
+/* More elements than a batch and its table have, each twice. */
+static void updates_of_many_elements(void **state) {
+  eval_fixture *f = *state;
+  enum { N = 3000 };
+  static int32_t operand[N], indices[2 * N], updates[2 * N];
+  static uint32_t expected[N];
+  for (int k = 0; k < N; k++) expected[k] = (uint32_t)(operand[k] = k);
+  for (int k = 0; k < 2 * N; k++) {
+    indices[k] = k * 7 % N;
+    updates[k] = (int32_t)rand_in(f, 0, 9);
+    expected[indices[k]] = 3 * expected[indices[k]] + (uint32_t)updates[k];
+  }
+  const hilo_value args[3] = {{.type = type_of(f->m, "s32[3000]"), .data = (const char *)operand},
+                              {.type = type_of(f->m, "s32[6000]"), .data = (const char *)indices},
+                              {.type = type_of(f->m, "s32[6000]"), .data = (const char *)updates}};
+  const hilo_scatter_attrs attrs = {.inserted_window_dims = HILO_DIMS_OF(0),
+                                    .scatter_dims_to_operand_dims = HILO_DIMS_OF(0),
+                                    .index_vector_dim = 1};
+  hilo_value out;
+  assert_int_equal(try_eval_op(f, HILO_OP_SCATTER, hilo_scatter_put(&f->m->records, &attrs).ix,
+                               args[0].type, args, 3, make_region(f, TRIPLE_AND_ADD, HILO_S32),
+                               &out),
+                   HILO_OK);
+  assert_memory_equal(out.data, expected, sizeof expected);
+}
+
+/* An array that dies here and is the updates, too, is not changed while they are read. */
+static void an_array_scattered_into_itself(void **state) {
+  eval_fixture *f = *state;
+  const hilo_type type = type_of(f->m, "s32[4]");
+  const int32_t indices[4] = {1, 2, 3, 0};
+  hilo_buffer *b = hilo_buffer_new(&f->heap, 16);
+  memcpy(hilo_buffer_bytes(b), (const int32_t[]){1, 2, 3, 4}, 16);
+  const hilo_value x = {.type = type, .data = hilo_buffer_bytes(b), .owner = b};
+  const hilo_value args[3] = {x, {.type = type, .data = (const char *)indices}, x};
+  const hilo_type types[3] = {type, type, type};
+  const hilo_scatter_attrs attrs = {.inserted_window_dims = HILO_DIMS_OF(0),
+                                    .scatter_dims_to_operand_dims = HILO_DIMS_OF(0),
+                                    .index_vector_dim = 1};
+  const hilo_inst i = make_inst(f, HILO_OP_SCATTER, hilo_scatter_put(&f->m->records, &attrs).ix,
+                                type, types, 3, make_region(f, OVERWRITE, HILO_S32));
+  const hilo_eval e = {.m = f->m, .heap = &f->heap, .scratch = &f->scratch, .dying = 5};
+  hilo_value out;
+  assert_int_equal(hilo_eval_inst(&e, i, args, &out), HILO_OK);
+  assert_memory_equal(out.data, ((const int32_t[]){4, 1, 2, 3}), 16);
+}
+
 /* The region may compute in a wider type than that of the operand, and the result have it. */
 static void regions_may_be_wider(void **state) {
   eval_fixture *f = *state;
@@ -361,6 +408,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(gathers, set_up, tear_down),
       cmocka_unit_test_setup_teardown(scatters, set_up, tear_down),
       cmocka_unit_test_setup_teardown(many_updates_of_the_same_elements, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(updates_of_many_elements, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(an_array_scattered_into_itself, set_up, tear_down),
       cmocka_unit_test_setup_teardown(regions_may_be_wider, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

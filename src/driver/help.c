@@ -71,6 +71,24 @@ static size_t widest(const option_list *list, hilo_sb *scratch) {
   return width;
 }
 
+/* What the options alone do not tell. */
+static const char run_help[] =
+    "\nWith several modules each is run in turn. Of --check, --against, --check-pass, --expect "
+    "and\n"
+    "--case one may be given; without them the results are summarised.\n"
+    "\n"
+    "EXIT STATUS: 0 all equal, or nothing to compare; 1 an input was rejected; 2 results differ;\n"
+    "3 something cannot be evaluated, or not within the bounds. Of several modules the worst "
+    "counts:\n"
+    "1, then 3, then 2.\n"
+    "\n"
+    "EXAMPLES:\n"
+    "  hlo-run model.hlo --inputs=in.npz --expect=out.npz --rtol=1e-5 --atol=1e-6\n"
+    "  hlo-run model.hlo --seed=7 --outputs=out.npz\n"
+    "  hlo-run before.hlo --against=after.hlo --trace\n"
+    "  hlo-run model.hlo --check-pass=dce,call-inliner\n"
+    "  hlo-run --check tests/*.mlir\n";
+
 static void print_heading(const option_list *list, hilo_category category, size_t width,
                           hilo_sb *out) {
   bool any = false;
@@ -96,6 +114,7 @@ void hilo_help_print(hilo_tool tool, hilo_str program, bool hidden, bool list, h
   for (size_t i = 0; list && i < options.n; i++)
     if (hidden || options.v[i]->type != HILO_TYPE_HELP_LIST) /* LLVM's list leaves itself out */
       print_option(options.v[i], width, out);
+  if (tool == HILO_TOOL_RUN && !list) hilo_sb_cat(out, run_help);
 }
 
 void hilo_help_print_version(hilo_tool tool, hilo_sb *out) {

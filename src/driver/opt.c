@@ -6,6 +6,7 @@
 #include "base/timer.h"
 #include "driver/pipeline.h"
 #include "driver/report.h"
+#include "driver/run_prove.h"
 #include "formats/hlo_proto.h"
 #include "formats/load.h"
 #include "ir/hlo_print.h"
@@ -27,6 +28,7 @@ typedef struct {
   hilo_vec(hilo_pass_id) passes; /* of --passes without a pipeline, in input_arena */
   uint64_t *ns[N_PARTS];         /* per run */
   uint32_t n_insts;              /* as read */
+  hilo_prover *prover;           /* of --check-each; else NULL */
   hilo_sb text;                  /* the output of the last run, in text_arena */
 } job;
 
@@ -87,12 +89,14 @@ static void dump(job *j, const hilo_module *m, const char *when, const char *key
 static void before_pass(void *ctx, const hilo_module *m, const hilo_pass_info *pass) {
   job *j = ctx;
   if (names(j->config->print_before, pass->key)) dump(j, m, "before", pass->key);
+  hilo_prover_before(j->prover, m);
 }
 
 static void after_pass(void *ctx, const hilo_module *m, const hilo_pass_stats *run, bool changed) {
   job *j = ctx;
   if (names(j->config->print_after, run->pass->key) || (j->config->print_changed && changed))
     dump(j, m, "after", run->pass->key);
+  hilo_prover_after(j->prover, m, run->pass, changed);
 }
 
 /* ---- one run ---- */
@@ -141,8 +145,13 @@ static hilo_status run_once(job *j, hilo_runner *runner, hilo_module **out, int3
   j->n_insts = m->n_insts;
   at[PART_VERIFY] = hilo_now_ns();
   if (!j->config->no_verify) HILO_TRY(hilo_verify(m, j->diags));
+  if (!j->prover)
+    j->prover =
+        hilo_prover_for_each(&j->input_arena, j->config->check_each, m, j->config->num_partitions,
+                             j->config->num_replicas, j->log, j->diags);
   at[PART_PASSES] = hilo_now_ns();
   if (!j->config->signature) HILO_TRY(run_pipeline(j, runner, m));
+  if (hilo_prover_failed(j->prover)) return HILO_INPUT_ERROR;
   at[PART_WRITE] = hilo_now_ns();
   if (!j->config->signature) HILO_TRY(write_module(j, runner, m));
   at[N_PARTS] = hilo_now_ns();
@@ -234,6 +243,7 @@ hilo_status hilo_opt(const hilo_config *config, hilo_log *log, hilo_diags *diags
   volatile hilo_status status = HILO_OUT_OF_MEMORY;
   if (setjmp(oom) == 0) status = run(kept);
   kept->diags->arena->oom = outer;
+  hilo_prover_drop(kept->prover);
   hilo_arena_deinit(&kept->text_arena);
   hilo_arena_deinit(&kept->scratch);
   hilo_arena_deinit(&kept->module_arena);

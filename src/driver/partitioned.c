@@ -260,10 +260,12 @@ static hilo_status prepare(job *j, hilo_module *m, hilo_layers *layers, hilo_uni
   hilo_program *p = j->program;
   const hilo_config *config = p->config;
   const hilo_pass_options pass_options = hilo_pipeline_pass_options(config);
-  const hilo_runner_options runner_options = hilo_pipeline_runner_options(config);
+  hilo_runner_options runner_options = hilo_pipeline_runner_options(config);
+  hilo_program_prove(p, m, &runner_options);
   hilo_runner runner =
       hilo_runner_make(p->text, p->scratch, p->diags, &pass_options, &runner_options);
-  HILO_TRY(hilo_pipeline_run(&hilo_pipeline_pre_partition, &runner, m, config, p->log));
+  HILO_TRY(hilo_program_proven(
+      p, hilo_pipeline_run(&hilo_pipeline_pre_partition, &runner, m, config, p->log)));
   const hilo_layers_options how = {.detect = !config->disable_layer_det};
   HILO_TRY(hilo_layers_find(m, &how, p->diags, p->kept, layers));
   j->cut.m = m;

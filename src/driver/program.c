@@ -22,10 +22,34 @@ static void report(hilo_program *p, const hilo_module *m, const hilo_runner *run
   hilo_sb_free(&sb);
 }
 
+static void before_pass(void *ctx, const hilo_module *m, const hilo_pass_info *pass) {
+  (void)pass;
+  hilo_prover_before(ctx, m);
+}
+
+static void after_pass(void *ctx, const hilo_module *m, const hilo_pass_stats *run, bool changed) {
+  hilo_prover_after(ctx, m, run->pass, changed);
+}
+
+void hilo_program_prove(hilo_program *p, const hilo_module *m, hilo_runner_options *options) {
+  const hilo_config *config = p->config;
+  p->prover = hilo_prover_for_each(p->text, config->check_each, m, config->num_partitions,
+                                   config->num_replicas, p->log, p->diags);
+  if (p->prover) options->hooks = (hilo_pass_hooks){p->prover, before_pass, after_pass};
+}
+
+hilo_status hilo_program_proven(hilo_program *p, hilo_status status) {
+  if (status == HILO_OK && hilo_prover_failed(p->prover)) status = HILO_INPUT_ERROR;
+  hilo_prover_drop(p->prover);
+  p->prover = NULL;
+  return status;
+}
+
 hilo_status hilo_program_run_passes(hilo_program *p, hilo_module *m,
                                     const hilo_pipeline_table *hlo_passes) {
   const hilo_pass_options pass_options = hilo_pipeline_pass_options(p->config);
-  const hilo_runner_options options = hilo_pipeline_runner_options(p->config);
+  hilo_runner_options options = hilo_pipeline_runner_options(p->config);
+  hilo_program_prove(p, m, &options);
   hilo_runner runner = hilo_runner_make(p->text, p->scratch, p->diags, &pass_options, &options);
   hilo_status status = hilo_pipeline_run(hlo_passes, &runner, m, p->config, p->log);
   if (status == HILO_OK) {
@@ -34,6 +58,7 @@ hilo_status hilo_program_run_passes(hilo_program *p, hilo_module *m,
                                                              : &hilo_pipeline_mhlo_spine,
                                &runner, m, p->config, p->log);
   }
+  status = hilo_program_proven(p, status);
   report(p, m, &runner, status);
   return status;
 }
@@ -113,5 +138,7 @@ hilo_status hilo_program_commit(hilo_program *p) {
 }
 
 void hilo_program_abort(hilo_program *p) {
+  hilo_prover_drop(p->prover);
+  p->prover = NULL;
   for (uint32_t k = 0; k < p->outputs.n; k++) hilo_output_abort(&p->outputs.v[k]);
 }

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "driver/config.h"
 #include "driver/pipeline.h"
+#include "driver/run_prove.h"
 
 typedef struct {
   const hilo_config *config;
@@ -14,6 +15,7 @@ typedef struct {
   hilo_diags *diags;
   hilo_arena *scratch, *text;    /* needed while the program is made */
   hilo_arena *kept;              /* what is left of it: `outputs` */
+  hilo_prover *prover;           /* of --check-each, in `text`; else NULL */
   hilo_vec(hilo_output) outputs; /* written under temporary names, in order of commitment */
 } hilo_program;
 
@@ -27,6 +29,10 @@ typedef struct {
   bool no_constants;  /* nobody will read them */
 } hilo_program_place;
 
+/* Let --check-each follow a run of passes over `m`. */
+void hilo_program_prove(hilo_program *p, const hilo_module *m, hilo_runner_options *options);
+/* The end of that run: `status`, or an error if a pass changed a value. */
+hilo_status hilo_program_proven(hilo_program *p, hilo_status status);
 /* Run a list of HLO passes, then import and the spine. */
 HILO_NODISCARD hilo_status hilo_program_run_passes(hilo_program *p, hilo_module *m,
                                                    const hilo_pipeline_table *hlo_passes);

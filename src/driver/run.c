@@ -181,7 +181,7 @@ static hilo_run_result worse(hilo_run_result a, hilo_run_result b) {
 }
 
 static hilo_status usage_error(hilo_diags *diags, const char *what) {
-  return hilo_diag_add(diags, HILO_DIAG_EARG904, NULL, "%s", what);
+  return hilo_diag_add(diags, HILO_DIAG_EARG905, NULL, "%s", what);
 }
 
 static hilo_status check_words(const hilo_config *c, hilo_diags *diags) {
@@ -192,8 +192,9 @@ static hilo_status check_words(const hilo_config *c, hilo_diags *diags) {
                          "netlists cannot be evaluated by this version; give it a module");
   if (!c->files.n) return usage_error(diags, "no module is named; `hlo-run --help` shows how");
   if (n_modes > 1)
-    return usage_error(diags, "--check, --against, --check-pass, --expect and --case compare with "
-                              "different things; give one of them");
+    return hilo_diag_add(diags, HILO_DIAG_EARG904, NULL,
+                         "--check, --against, --check-pass, --expect and --case each say what to "
+                         "compare with");
   if (c->max_bytes < 0 || c->max_steps < 0 || c->ulp < 0)
     return usage_error(diags, "--max-bytes, --max-steps and --ulp cannot be negative");
   if (!(c->rtol >= 0) || !(c->atol >= 0))

@@ -1,5 +1,6 @@
 #include "driver/run_prove.h"
 
+#include "analysis/ranks.h"
 #include "driver/run_report.h"
 #include "driver/run_seed.h"
 #include "ir/etype_format.h"
@@ -45,8 +46,8 @@ void hilo_prover_drop(hilo_prover *p) {
   hilo_arena_deinit(&p->input_arena);
 }
 
-bool hilo_prover_failed(const hilo_prover *p) { return p->failed; }
-bool hilo_prover_gave_up(const hilo_prover *p) { return p->gave_up; }
+bool hilo_prover_failed(const hilo_prover *p) { return p && p->failed; }
+bool hilo_prover_gave_up(const hilo_prover *p) { return p && p->gave_up; }
 
 /* ---- evaluating ---- */
 
@@ -293,13 +294,13 @@ static void compare(hilo_prover *p, const hilo_pass_info *pass, const side *befo
 /* ---- the hooks ---- */
 
 void hilo_prover_before(hilo_prover *p, const hilo_module *m) {
-  if (p->is_evaluated || p->failed || p->gave_up) return;
+  if (!p || p->is_evaluated || p->failed || p->gave_up) return;
   p->is_evaluated = evaluate(p, m, &p->sides[p->now], "from the start");
 }
 
 void hilo_prover_after(hilo_prover *p, const hilo_module *m, const hilo_pass_info *pass,
                        bool changed) {
-  if (!p->is_evaluated || p->failed || p->gave_up) return;
+  if (!p || !p->is_evaluated || p->failed || p->gave_up) return;
   if (!changed) {
     if (p->options.report && !p->options.json)
       hilo_sb_printf(p->options.report, "%s: changed nothing\n", pass->key);
@@ -311,4 +312,18 @@ void hilo_prover_after(hilo_prover *p, const hilo_module *m, const hilo_pass_inf
   if (!evaluate(p, m, after, when)) return;
   compare(p, pass, before, after);
   p->now = !p->now;
+}
+
+hilo_prover *hilo_prover_for_each(hilo_arena *arena, int64_t seed, const hilo_module *m,
+                                  int64_t given_partitions, int64_t given_replicas,
+                                  const hilo_log *log, hilo_diags *diags) {
+  if (seed == -1) return NULL;
+  const hilo_ranks ranks = hilo_ranks_of(m, given_partitions, given_replicas);
+  const hilo_prover_options options = {.seed = seed,
+                                       .n_replicas = (uint32_t)ranks.n_replicas,
+                                       .n_partitions = (uint32_t)ranks.n_partitions,
+                                       .max_bytes = HILO_PROVE_MAX_BYTES,
+                                       .max_steps = HILO_PROVE_MAX_STEPS,
+                                       .log = log};
+  return hilo_prover_make(arena, &options, diags);
 }

@@ -31,13 +31,18 @@ typedef struct {
   bool json;
 } hilo_prover_options;
 
+/* What --check-each of the compilers gives it. */
+#define HILO_PROVE_MAX_BYTES ((uint64_t)4 << 30)
+#define HILO_PROVE_MAX_STEPS ((uint64_t)100000000)
+
 /* In `arena`, with arenas of its own from the same allocator, which hilo_prover_drop gives back.
  * Differences go to `diags`, NCC_EMOD932. */
 hilo_prover *hilo_prover_make(hilo_arena *arena, const hilo_prover_options *options,
                               hilo_diags *diags);
 void hilo_prover_drop(hilo_prover *p);
 
-/* To be called from the hooks of a runner. A pass that changed nothing costs nothing. */
+/* To be called from the hooks of a runner; without a prover (NULL) nothing happens. A pass that
+ * changed nothing costs nothing. */
 void hilo_prover_before(hilo_prover *p, const hilo_module *m);
 void hilo_prover_after(hilo_prover *p, const hilo_module *m, const hilo_pass_info *pass,
                        bool changed);
@@ -46,5 +51,11 @@ void hilo_prover_after(hilo_prover *p, const hilo_module *m, const hilo_pass_inf
 bool hilo_prover_failed(const hilo_prover *p);
 /* The module could not be evaluated, or not any more. */
 bool hilo_prover_gave_up(const hilo_prover *p);
+
+/* A prover for --check-each: seeded inputs, the module's ranks. NULL where the option is not given
+ * (seed -1). */
+hilo_prover *hilo_prover_for_each(hilo_arena *arena, int64_t seed, const hilo_module *m,
+                                  int64_t given_partitions, int64_t given_replicas,
+                                  const hilo_log *log, hilo_diags *diags);
 
 #endif

@@ -152,7 +152,9 @@ static void make_leaf(const seeder *s, uint32_t leaf, hilo_array *out) {
   const uint32_t n_ranks = s->n_replicas * s->n_partitions;
   const uint64_t bytes = info.n_elements * hilo_etype_bytes(info.etype);
   const char **slices = HILO_NEW_ZEROED(s->arena, const char *, n_ranks);
-  *out = (hilo_array){info.etype, info.dims, info.n_elements, slices};
+  int64_t *dims = HILO_NEW_ARRAY(s->arena, int64_t, info.dims.n + 1); /* may outlive the module */
+  if (info.dims.n) memcpy(dims, info.dims.v, info.dims.n * sizeof(*dims));
+  *out = (hilo_array){info.etype, {dims, info.dims.n}, info.n_elements, slices};
   for (uint32_t r = 0; r < n_ranks; r++) {
     const uint32_t shard = shard_of(s, leaf, r);
     if (shard < r && shard_of(s, leaf, shard) == shard) { /* made already */

@@ -89,7 +89,8 @@ static uint64_t type_hash(const hilo_module *m, hilo_inst i) {
                            hilo_type_etype(&m->types, type));
 }
 
-enum { KEY_NAME, KEY_OP_NAME, KEY_STRUCTURE, N_KEYS };
+/* In the order in which they are tried. */
+enum { KEY_NAME, KEY_OP_NAME, KEY_STRUCTURE, KEY_NAME_ALONE, N_KEYS };
 
 typedef struct {
   const hilo_module *m;
@@ -122,7 +123,9 @@ static void keys_of(keyer *k, hilo_inst i, uint64_t keys[N_KEYS]) {
   const uint64_t what = hilo_hash_combine(hilo_inst_op(m, i), type_hash(m, i));
   hilo_sb_clear(&k->name);
   hilo_name_print(m, hilo_inst_name(m, i), &k->name);
-  keys[KEY_NAME] = hilo_hash_combine(what, hilo_hash_bytes(k->name.p, k->name.n)) | 1;
+  const uint64_t name = hilo_hash_bytes(k->name.p, k->name.n);
+  keys[KEY_NAME] = hilo_hash_combine(what, name) | 1;
+  keys[KEY_NAME_ALONE] = hilo_hash_combine(type_hash(m, i), name) | 1;
   keys[KEY_OP_NAME] = 0;
   if (hilo_inst_meta_record(m, i).ix) {
     const hilo_str op_name = hilo_string_of(m, hilo_inst_meta(m, i).op_name);
@@ -292,6 +295,12 @@ void hilo_parting_report(const hilo_parting *p, hilo_sb *out) {
   }
   hilo_sb_printf(out, "the first value that differs, on rank %u:\n    ", p->rank);
   hilo_report_inst(p->second, p->at, out);
+  for (uint32_t k = 0; k < hilo_inst_n_operands(p->second, p->at); k++) {
+    const hilo_inst operand = hilo_inst_operand(p->second, p->at, k);
+    if (p->match[hilo_ix(p->second, operand)]) continue;
+    hilo_sb_cat(out, "\n        whose operand without a counterpart is ");
+    hilo_report_inst(p->second, operand, out);
+  }
   hilo_sb_cat(out, "\n    against ");
   hilo_report_inst(p->first, hilo_inst_at(p->first, p->match[hilo_ix(p->second, p->at)]), out);
   hilo_sb_cat(out, "\n    ");

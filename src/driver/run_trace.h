@@ -21,9 +21,10 @@ void hilo_trace_print_to(hilo_trace_printer *t, const hilo_module *m, const hilo
                          hilo_arena *arena, hilo_run_options *options);
 
 /* Where two modules part. Run the first one under hilo_parting_record, then the second under
- * hilo_parting_compare; instructions are matched by name, else by operation, type and op_name, else
- * by structure; loops turn by turn. Values of the first run are kept, in its heap, while that has
- * less than `max_bytes`; beyond it only their hashes are, which tell equal from different. */
+ * hilo_parting_compare; instructions are matched by name, operation and type, else by op_name, else
+ * by structure, else by name and type alone; loops turn by turn. Values of the first run are kept,
+ * in its heap, while that has less than `max_bytes`; beyond it only their hashes are, which tell
+ * equal from different. */
 typedef struct hilo_parting hilo_parting;
 hilo_parting *hilo_parting_make(const hilo_module *first, const hilo_module *second,
                                 const hilo_tolerance *tolerance, hilo_arena *arena);

@@ -108,3 +108,7 @@ void hilo_log_write_diags(const hilo_log *log, const hilo_diags *diags, const ch
     hilo_log_write(log, level, file, line, "%.*s", HILO_FMT(hilo_sb_view(&text)));
   hilo_sb_free(&text);
 }
+
+bool hilo_log_is_terminal(const hilo_log *log) {
+  return log->console_fd >= 0 && isatty(log->console_fd);
+}

@@ -46,6 +46,8 @@ void hilo_log_write_diags(const hilo_log *log, const hilo_diags *diags, const ch
 /* Text for stdout as it is: statistics, banners of passes, a program. Always, whatever the levels.
  */
 void hilo_log_print(const hilo_log *log, hilo_str text);
+/* Is the console a terminal, where progress may be shown? */
+bool hilo_log_is_terminal(const hilo_log *log);
 /* The same for the console (stderr): dumps and reports beside a module that goes to stdout. */
 void hilo_log_print_console(const hilo_log *log, hilo_str text);
 

@@ -10,7 +10,7 @@
 
 typedef struct {
   hilo_program program;
-  hilo_arena module_arena, scratch, text_arena;
+  hilo_arena *module_arena;
 } job;
 
 /* ---- load ---- */
@@ -26,11 +26,11 @@ static void settle_ranks(job *j, hilo_module *m) {
 
 static hilo_status load(job *j, hilo_module **m) {
   hilo_program *p = &j->program;
-  HILO_TRY(hilo_load(&j->module_arena, p->config->input.p, p->diags, m));
+  HILO_TRY(hilo_load(j->module_arena, p->config->input.p, p->diags, m));
   if (hilo_log_is_on(p->log, HILO_LEVEL_INFO)) {
     char signature[HILO_SHA256_HEX + 1];
-    hilo_module_signature(*m, &j->scratch, signature);
-    hilo_arena_reset(&j->scratch);
+    hilo_module_signature(*m, p->scratch, signature);
+    hilo_arena_reset(p->scratch);
     HILO_LOG(p->log, INFO, "IR signature: %s", signature);
   }
   HILO_TRY(hilo_verify(*m, p->diags));
@@ -45,7 +45,7 @@ static hilo_program_place place_of(hilo_program *p) {
   const bool is_stream = config->output.n == 0 || hilo_str_is(config->output, "-");
   hilo_str stem = hilo_path_base(config->output);
   if (hilo_str_ends(stem, ".py")) stem.n -= 3;
-  const char *path = hilo_program_path(p, config->out_dir, config->output);
+  const char *path = hilo_path_join(p->kept, config->out_dir, config->output);
   return (hilo_program_place){
       .path = is_stream ? "-" : path,
       .stem = is_stream ? HILO_STR("penguin") : stem,
@@ -85,25 +85,35 @@ static void summarise(const hilo_program *p, hilo_status status) {
                       p->diags->n_errors, p->diags->n_errors == 1 ? "" : "s");
 }
 
-hilo_status hilo_compile(const hilo_config *config, hilo_log *log, hilo_diags *diags) {
+hilo_status hilo_compile_in(hilo_workspace *w, const hilo_config *config, hilo_log *log,
+                            hilo_diags *diags) {
   jmp_buf oom;
   jmp_buf *const outer = diags->arena->oom;
-  job j = {.program = {.config = config, .log = log, .diags = diags}};
+  job j = {.program = {.config = config,
+                       .log = log,
+                       .diags = diags,
+                       .scratch = &w->scratch,
+                       .text = &w->text,
+                       .kept = &w->text},
+           .module_arena = &w->module};
   job *volatile kept = &j; /* read after a longjmp */
-  const hilo_allocator *allocator = diags->arena->allocator;
-  hilo_arena_init(&j.module_arena, allocator, &oom);
-  hilo_arena_init(&j.scratch, allocator, &oom);
-  hilo_arena_init(&j.text_arena, allocator, &oom);
-  j.program.scratch = &j.scratch;
-  j.program.text = j.program.kept = &j.text_arena;
+  hilo_workspace *volatile space = w;
+  hilo_workspace_set_oom(w, &oom);
   diags->arena->oom = &oom;
   volatile hilo_status status = HILO_OUT_OF_MEMORY;
   if (setjmp(oom) == 0) status = run(kept);
   kept->program.diags->arena->oom = outer;
   hilo_program_abort(&kept->program);
-  hilo_arena_deinit(&kept->text_arena);
-  hilo_arena_deinit(&kept->scratch);
-  hilo_arena_deinit(&kept->module_arena);
+  hilo_workspace_reset(space);
+  hilo_workspace_set_oom(space, NULL);
   if (status != HILO_OK) summarise(&kept->program, status);
+  return status;
+}
+
+hilo_status hilo_compile(const hilo_config *config, hilo_log *log, hilo_diags *diags) {
+  hilo_workspace w;
+  hilo_workspace_init(&w, diags->arena->allocator);
+  const hilo_status status = hilo_compile_in(&w, config, log, diags);
+  hilo_workspace_deinit(&w);
   return status;
 }

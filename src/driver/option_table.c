@@ -71,13 +71,12 @@ static const hilo_enum_word report_words[] = {
     {"text", "a table (no value means this)", HILO_REPORT_TEXT},
     {"json", "one JSON object", HILO_REPORT_JSON},
     {NULL, NULL, 0}};
-static const hilo_enum_word emit_words[] = {
-    {"hlo", "HLO text", HILO_EMIT_HLO},
-    {"proto", "HloModuleProto", HILO_EMIT_PROTO},
-    {"stablehlo", "StableHLO text", HILO_EMIT_STABLEHLO},
-    {"mhlo", "MHLO text", HILO_EMIT_MHLO},
-    {"none", "nothing", HILO_EMIT_NONE},
-    {NULL, NULL, 0}};
+static const hilo_enum_word emit_words[] = {{"hlo", "HLO text", HILO_EMIT_HLO},
+                                            {"proto", "HloModuleProto", HILO_EMIT_PROTO},
+                                            {"stablehlo", "StableHLO text", HILO_EMIT_STABLEHLO},
+                                            {"mhlo", "MHLO text", HILO_EMIT_MHLO},
+                                            {"none", "nothing", HILO_EMIT_NONE},
+                                            {NULL, NULL, 0}};
 static const hilo_enum_word pipeline_words[] = {
     {"hlo", "the HLO passes that hlo2penguin runs", HILO_PIPELINE_HLO},
     {"mhlo-spine", "the MHLO steps", HILO_PIPELINE_MHLO_SPINE},

@@ -13,25 +13,21 @@
 #include "analysis/canonical.h"
 #include "base/queue.h"
 #include "driver/netlist.h"
+#include "driver/workspace.h"
 #include "formats/hlo_proto.h"
 #include "ir/hlo_print.h"
 
 enum { MAX_TASKS = 256, BYTES_AN_INST = 4096 };
 #define MAX_BYTES_IN_FLIGHT (1ull << 30)
 
-/* The arenas of a thread; reused from task to task. */
-typedef struct {
-  hilo_arena module, scratch, text;
-} worker;
-
 typedef struct task task;
 typedef struct {
   hilo_program *program; /* of the whole */
   hilo_cut cut;
-  hilo_digest *digests; /* by definition */
-  hilo_str output;      /* file name of a program in its directory */
-  worker *workers;
-  task *tasks; /* by definition */
+  hilo_digest *digests;       /* by definition */
+  hilo_str output;            /* file name of a program in its directory */
+  hilo_workspace *workspaces; /* by thread */
+  task *tasks;                /* by definition */
   uint32_t n_tasks;
 } job;
 
@@ -66,20 +62,20 @@ static hilo_status dump(task *t, const hilo_module *m, hilo_str directory) {
   const hilo_str none = {0};
   hilo_sb sb = hilo_sb_make(t->program.text);
   HILO_TRY(hilo_hlo_proto_write(m, &sb, &t->diags));
-  HILO_TRY(hilo_program_add_file(
-      &t->program, hilo_program_path(&t->program, directory, HILO_STR("partition.hlo")), none,
-      hilo_sb_view(&sb)));
+  HILO_TRY(hilo_program_add_file(&t->program,
+                                 hilo_path_join(&t->kept, directory, HILO_STR("partition.hlo")),
+                                 none, hilo_sb_view(&sb)));
   hilo_sb_clear(&sb);
   hilo_hlo_print(m, &(hilo_print_options){0}, &sb);
-  HILO_TRY(hilo_program_add_file(
-      &t->program, hilo_program_path(&t->program, directory, HILO_STR("partition.hlo.txt")), none,
-      hilo_sb_view(&sb)));
+  HILO_TRY(hilo_program_add_file(&t->program,
+                                 hilo_path_join(&t->kept, directory, HILO_STR("partition.hlo.txt")),
+                                 none, hilo_sb_view(&sb)));
   return hilo_program_add_file(
-      &t->program, hilo_program_path(&t->program, directory, HILO_STR("metadata.json")), none,
+      &t->program, hilo_path_join(&t->kept, directory, HILO_STR("metadata.json")), none,
       HILO_STR("{\"model_files\": \"partition.hlo\", \"version\": \"1.0\", \"weights\": {}}\n"));
 }
 
-static hilo_status compile_definition(task *t, worker *w) {
+static hilo_status compile_definition(task *t, hilo_workspace *w) {
   job *j = t->job;
   const hilo_config *config = t->program.config;
   hilo_module *m = hilo_cut_extract(&j->cut, t->definition, &w->module);
@@ -87,7 +83,7 @@ static hilo_status compile_definition(task *t, worker *w) {
   hilo_arena_reset(&w->scratch);
   hilo_sb name = hilo_sb_make(&t->kept);
   hilo_netlist_put_directory(t->definition, &name);
-  const char *directory = hilo_program_path(&t->program, config->out_dir, hilo_sb_view(&name));
+  const char *directory = hilo_path_join(&t->kept, config->out_dir, hilo_sb_view(&name));
   const bool existed = access(directory, F_OK) == 0;
   HILO_TRY(hilo_file_make_directories(&t->kept, directory, &t->diags));
   if (!existed) t->directory = directory;
@@ -96,7 +92,7 @@ static hilo_status compile_definition(task *t, worker *w) {
   HILO_TRY(hilo_program_run_passes(&t->program, m, &hilo_pipeline_hlo));
   hilo_str stem = j->output;
   if (hilo_str_ends(stem, ".py")) stem.n -= 3;
-  const hilo_program_place place = {.path = hilo_program_path(&t->program, in, j->output),
+  const hilo_program_place place = {.path = hilo_path_join(&t->kept, in, j->output),
                                     .stem = stem,
                                     .directory = in,
                                     .constants = in};
@@ -107,8 +103,9 @@ static hilo_status compile_definition(task *t, worker *w) {
 static void run_task(void *ctx, void *its, unsigned worker_ix) {
   job *j = ctx;
   task *volatile t = its; /* read after a longjmp */
-  worker *w = &j->workers[worker_ix];
-  w->module.oom = w->scratch.oom = w->text.oom = t->kept.oom = &t->oom;
+  hilo_workspace *w = &j->workspaces[worker_ix];
+  hilo_workspace_set_oom(w, &t->oom);
+  t->kept.oom = &t->oom;
   t->program.scratch = &w->scratch;
   t->program.text = &w->text;
   if (setjmp(t->oom) == 0)
@@ -116,9 +113,7 @@ static void run_task(void *ctx, void *its, unsigned worker_ix) {
   else
     t->status = HILO_OUT_OF_MEMORY;
   t->kept.oom = NULL;
-  hilo_arena_reset(&w->module);
-  hilo_arena_reset(&w->scratch);
-  hilo_arena_reset(&w->text);
+  hilo_workspace_reset(w);
 }
 
 static void init_task(job *j, uint32_t definition) {
@@ -138,31 +133,6 @@ static uint64_t bytes_of(const job *j, uint32_t definition) {
 }
 
 /* ---- all definitions ---- */
-
-static unsigned count_threads(const hilo_config *config, uint32_t n_tasks) {
-  long n = config->jobs > 0 ? config->jobs : sysconf(_SC_NPROCESSORS_ONLN);
-  if (n > HILO_QUEUE_MAX_THREADS) n = HILO_QUEUE_MAX_THREADS;
-  if ((uint32_t)n > n_tasks) n = n_tasks;
-  return n < 1 ? 1 : (unsigned)n;
-}
-
-static void start_workers(job *j, unsigned n) {
-  const hilo_allocator *allocator = j->program->kept->allocator;
-  j->workers = HILO_NEW_ZEROED(j->program->kept, worker, n);
-  for (unsigned k = 0; k < n; k++) {
-    hilo_arena_init(&j->workers[k].module, allocator, NULL);
-    hilo_arena_init(&j->workers[k].scratch, allocator, NULL);
-    hilo_arena_init(&j->workers[k].text, allocator, NULL);
-  }
-}
-
-static void stop_workers(job *j, unsigned n) {
-  for (unsigned k = 0; k < n; k++) {
-    hilo_arena_deinit(&j->workers[k].module);
-    hilo_arena_deinit(&j->workers[k].scratch);
-    hilo_arena_deinit(&j->workers[k].text);
-  }
-}
 
 /* The oldest task under way; after a failure nothing new is begun. */
 static bool join_one(hilo_queue *queue) {
@@ -194,9 +164,9 @@ static hilo_status report_failures(job *j) {
 static hilo_status compile_definitions(job *j) {
   hilo_program *p = j->program;
   const uint32_t n = j->cut.n_definitions;
-  const unsigned n_threads = count_threads(p->config, n);
+  const unsigned n_threads = hilo_threads_for(p->config->jobs, n);
   for (uint32_t d = 0; d < n; d++) init_task(j, d);
-  start_workers(j, n_threads);
+  j->workspaces = hilo_workspaces_create(p->kept, n_threads);
   const hilo_queue_options options = {.run = run_task,
                                       .ctx = j,
                                       .n_threads = n_threads,
@@ -207,7 +177,7 @@ static hilo_status compile_definitions(job *j) {
     while (!hilo_queue_try_push(queue, &j->tasks[d], bytes_of(j, d))) join_one(queue);
   while (join_one(queue)) continue;
   hilo_queue_destroy(queue);
-  stop_workers(j, n_threads);
+  hilo_workspaces_destroy(j->workspaces, n_threads);
   return report_failures(j);
 }
 
@@ -293,7 +263,7 @@ static hilo_status write_netlist(job *j, const char *signature) {
   hilo_sb sb = hilo_sb_make(p->text);
   hilo_netlist_put(&netlist, p->scratch, &sb);
   return hilo_program_add_file(
-      p, hilo_program_path(p, p->config->out_dir, HILO_STR("hlo_netlist.json")), (hilo_str){0},
+      p, hilo_path_join(p->kept, p->config->out_dir, HILO_STR("hlo_netlist.json")), (hilo_str){0},
       hilo_sb_view(&sb));
 }
 
@@ -308,11 +278,11 @@ static void remove_stale(job *j) {
     if (sscanf(entry->d_name, "sg%u%n", &n, &end) != 1 || entry->d_name[end] || end < 4) continue;
     if (n < j->cut.n_definitions) continue;
     const hilo_str name = hilo_str_of(entry->d_name);
-    const char *path = hilo_program_path(j->program, out_dir, name);
+    const char *path = hilo_path_join(j->program->kept, out_dir, name);
     DIR *stale = opendir(path);
     if (!stale) continue;
     for (struct dirent *file; (file = readdir(stale));)
-      unlink(hilo_program_path(j->program, hilo_str_of(path), hilo_str_of(file->d_name)));
+      unlink(hilo_path_join(j->program->kept, hilo_str_of(path), hilo_str_of(file->d_name)));
     closedir(stale);
     rmdir(path);
   }

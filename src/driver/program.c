@@ -75,8 +75,8 @@ hilo_str hilo_path_base(hilo_str path) {
   return (hilo_str){path.p + n, path.n - n};
 }
 
-const char *hilo_program_path(hilo_program *p, hilo_str directory, hilo_str name) {
-  hilo_sb sb = hilo_sb_make(p->kept);
+const char *hilo_path_join(hilo_arena *arena, hilo_str directory, hilo_str name) {
+  hilo_sb sb = hilo_sb_make(arena);
   if (directory.n && !(name.n && name.p[0] == '/')) {
     hilo_sb_str(&sb, directory);
     if (directory.p[directory.n - 1] != '/') hilo_sb_char(&sb, '/');
@@ -101,15 +101,15 @@ static hilo_status write_side_files(hilo_program *p, const hilo_program_place *p
   const hilo_config *config = p->config;
   const hilo_str none = {0};
   for (uint32_t k = 0; k < files->n_constants && !place->no_constants; k++)
-    HILO_TRY(hilo_program_add_file(p,
-                                   hilo_program_path(p, place->constants, files->constants[k].name),
-                                   files->constants[k].head, files->constants[k].data));
+    HILO_TRY(hilo_program_add_file(
+        p, hilo_path_join(p->kept, place->constants, files->constants[k].name),
+        files->constants[k].head, files->constants[k].data));
   if (config->no_dbg) return HILO_OK;
-  HILO_TRY(hilo_program_add_file(p,
-                                 hilo_program_path(p, place->directory, config->framework_dbg_fn),
-                                 none, files->framework_dbg));
-  return hilo_program_add_file(p, hilo_program_path(p, place->directory, config->hlo_dbg_fn), none,
-                               files->hlo_dbg);
+  HILO_TRY(
+      hilo_program_add_file(p, hilo_path_join(p->kept, place->directory, config->framework_dbg_fn),
+                            none, files->framework_dbg));
+  return hilo_program_add_file(p, hilo_path_join(p->kept, place->directory, config->hlo_dbg_fn),
+                               none, files->hlo_dbg);
 }
 
 hilo_status hilo_program_write(hilo_program *p, const hilo_module *m,

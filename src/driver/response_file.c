@@ -26,9 +26,7 @@ static void take_quoted(const char *p, size_t n, size_t *at, hilo_sb *word) {
   if (*at < n) ++*at;
 }
 
-/* GNU quoting: blanks separate; quotes of both kinds group; a backslash takes the next character as
- * it is, inside quotes too. An empty pair of quotes makes no word, as in LLVM. */
-static void split_words(hilo_str text, hilo_arena *arena, hilo_arg_list *out) {
+void hilo_response_split(hilo_str text, hilo_arena *arena, hilo_arg_list *out) {
   if (hilo_str_starts(text, "\xef\xbb\xbf")) text.p += 3, text.n -= 3;
   hilo_sb word = hilo_sb_make(arena);
   for (size_t at = 0; at <= text.n;) {
@@ -80,7 +78,7 @@ bool hilo_response_expand(int argc, const char *const *argv, hilo_arena *arena,
       hilo_str text;
       if ((read_file ? read_file : read_from_disk)(arena, word + 1, MAX_BYTES, &text)) {
         frame inner = {.path = word + 1};
-        split_words(text, arena, &inner.words);
+        hilo_response_split(text, arena, &inner.words);
         HILO_PUSH(arena, &stack, inner);
         continue;
       }

@@ -7,6 +7,11 @@
 
 typedef hilo_vec(const char *) hilo_arg_list;
 
+/* Split a text into words by GNU quoting: blanks separate; quotes of both kinds group; a backslash
+ * takes the next character as it is, inside quotes too. An empty pair of quotes makes no word, as
+ * in LLVM. */
+void hilo_response_split(hilo_str text, hilo_arena *arena, hilo_arg_list *out);
+
 /* The words of argv[1…] with every `@file` replaced by the words of the file, split as GNU tools
  * split them. A file that cannot be read, or that is being read already, stays as it is written.
  * False when the bounds of response_file.c are exceeded. */

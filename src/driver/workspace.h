@@ -1,0 +1,41 @@
+/* The arenas in which one module is compiled after another: reset between them, not freed. */
+#ifndef HILO_DRIVER_WORKSPACE_H
+#define HILO_DRIVER_WORKSPACE_H
+
+#include "base/arena.h"
+
+typedef struct {
+  hilo_arena module;  /* the module and all its tables */
+  hilo_arena scratch; /* of one pass */
+  hilo_arena text;    /* what is printed */
+} hilo_workspace;
+
+static inline void hilo_workspace_init(hilo_workspace *w, const hilo_allocator *allocator) {
+  hilo_arena_init(&w->module, allocator, NULL);
+  hilo_arena_init(&w->scratch, allocator, NULL);
+  hilo_arena_init(&w->text, allocator, NULL);
+}
+/* Where to go when memory runs out. */
+static inline void hilo_workspace_set_oom(hilo_workspace *w, jmp_buf *oom) {
+  w->module.oom = w->scratch.oom = w->text.oom = oom;
+}
+static inline void hilo_workspace_reset(hilo_workspace *w) {
+  hilo_arena_reset(&w->text);
+  hilo_arena_reset(&w->scratch);
+  hilo_arena_reset(&w->module);
+}
+static inline void hilo_workspace_deinit(hilo_workspace *w) {
+  hilo_arena_deinit(&w->text);
+  hilo_arena_deinit(&w->scratch);
+  hilo_arena_deinit(&w->module);
+}
+
+/* `n` of them, in `arena`. */
+hilo_workspace *hilo_workspaces_create(hilo_arena *arena, unsigned n);
+void hilo_workspaces_destroy(hilo_workspace *workspaces, unsigned n);
+
+/* How many threads: `jobs` as given (0: one for each core that this process may use), never more
+ * than tasks. */
+unsigned hilo_threads_for(int32_t jobs, uint32_t n_tasks);
+
+#endif

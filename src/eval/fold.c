@@ -19,7 +19,6 @@ struct hilo_fold {
   hilo_lanes init, acc, x;
   /* Without: buffers of HILO_LANES elements of the reducer's parameters. */
   hilo_apply *apply;
-  bool chooses;
   const char **args; /* 2 n: accumulators, then elements */
   char **accs, **starts, **saved, **inputs;
 };
@@ -52,29 +51,6 @@ static void recognise(hilo_fold *f, hilo_comp region, hilo_fold_rounding roundin
   f->bits = hilo_etype_table[etype].bits;
   f->lane_bytes = hilo_lane_bytes(etype);
   f->kernel = kernels ? hilo_kernel_of(kernels, etype) : NULL;
-}
-
-/* Does the region compare, select and combine truth values only? Then it returns some of its
- * arguments. */
-static bool only_chooses(const hilo_module *m, hilo_comp region) {
-  HILO_FOR_EACH_INST(m, region, i) {
-    switch (hilo_inst_op(m, i)) {
-    case HILO_OP_PARAMETER:
-    case HILO_OP_COMPARE:
-    case HILO_OP_SELECT:
-    case HILO_OP_MAXIMUM:
-    case HILO_OP_MINIMUM:
-    case HILO_OP_TUPLE: break;
-    case HILO_OP_AND:
-    case HILO_OP_OR:
-    case HILO_OP_XOR:
-    case HILO_OP_NOT:
-      if (hilo_inst_etype(m, i) != HILO_PRED) return false;
-      break;
-    default: return false;
-    }
-  }
-  return true;
 }
 
 /* ---- opening ---- */
@@ -116,7 +92,6 @@ static hilo_status open_applied(const hilo_eval *e, hilo_inst i, hilo_comp regio
     if (hilo_apply_n_results(f->apply) != n ||
         hilo_apply_param_etype(f->apply, k) != hilo_apply_result_etype(f->apply, k))
       return hilo_eval_refuse(e, i, "its region does not give the types that it takes");
-  f->chooses = only_chooses(f->m, region);
   f->args = HILO_NEW_ARRAY(e->scratch, const char *, 2 * (size_t)n);
   f->accs = new_buffers(e->scratch, n, f->apply, 0);
   f->starts = new_buffers(e->scratch, n, f->apply, 0);
@@ -189,7 +164,8 @@ static void fold_halves(const hilo_fold *f, hilo_lanes *lanes, uint32_t n) {
   }
 }
 
-static void run_kernel(hilo_fold *f, uint64_t count, const char *values, int64_t step) {
+void hilo_fold_run(hilo_fold *f, uint64_t count, const char *values, int64_t step) {
+  HILO_DCHECK(f->kernel);
   const uint32_t size = hilo_etype_bytes(f->etypes[0]);
   char packed[HILO_LANES * MAX_ELEMENT_BYTES];
   hilo_lanes partial;
@@ -235,64 +211,6 @@ static hilo_status step_applied(hilo_fold *f, uint32_t n, const char *const *val
   return status;
 }
 
-/* One after another. */
-static hilo_status run_applied(hilo_fold *f, uint64_t count, const char *const *values,
-                               int64_t step) {
-  for (uint64_t at = 0; at < count; at++) {
-    for (uint32_t k = 0; k < f->n; k++)
-      set_input(f, k, values[k] + (int64_t)at * step * hilo_etype_bytes(f->etypes[k]), 1);
-    const hilo_status status = apply_inputs(f, 1);
-    if (status != HILO_OK) return status;
-  }
-  return HILO_OK;
-}
-
-/* Element `at` of each part, for the first n parts of `length` elements. */
-static void load_parts(hilo_fold *f, uint32_t n, const char *const *values, int64_t step,
-                       uint64_t length, uint64_t at, char **to) {
-  char packed[HILO_LANES * MAX_ELEMENT_BYTES];
-  for (uint32_t k = 0; k < f->n; k++) {
-    const uint32_t size = hilo_etype_bytes(f->etypes[k]);
-    hilo_gather_strided(packed, values[k] + (int64_t)at * step * size, (int64_t)length * step, n,
-                        size);
-    bring(f->etypes[k], hilo_apply_param_etype(f->apply, f->n + k), packed, n, to[k]);
-    f->args[f->n + k] = to[k];
-  }
-}
-
-/* HILO_LANES parts side by side, each from its first element on; then sequence 0 takes their
- * results in order. */
-static hilo_status run_parts(hilo_fold *f, uint64_t count, const char *const *values,
-                             int64_t step) {
-  const uint64_t length = (count + HILO_LANES - 1) / HILO_LANES;
-  hilo_status status = HILO_OK;
-  for (uint32_t k = 0; k < f->n; k++) memcpy(f->saved[k], f->accs[k], acc_bytes(f, k));
-  const uint32_t n_parts = (uint32_t)((count + length - 1) / length);
-  load_parts(f, n_parts, values, step, length, 0, f->accs);
-  for (uint64_t at = 1; at < length && status == HILO_OK; at++) {
-    const uint32_t n = (uint32_t)((count - at + length - 1) / length);
-    load_parts(f, n, values, step, length, at, f->inputs);
-    status = apply_inputs(f, n);
-  }
-  for (uint32_t part = 0; part < n_parts && status == HILO_OK; part++) {
-    for (uint32_t k = 0; k < f->n; k++) {
-      f->args[k] = f->saved[k];
-      f->args[f->n + k] = f->accs[k] + part * acc_bytes(f, k);
-    }
-    status = hilo_apply_run(f->apply, 1, f->args, f->saved);
-  }
-  for (uint32_t k = 0; k < f->n; k++) memcpy(f->accs[k], f->saved[k], acc_bytes(f, k));
-  return status;
-}
-
-/* Can what one part gives stand where an element does? */
-static bool parts_fit(const hilo_fold *f) {
-  for (uint32_t k = 0; k < f->n; k++)
-    if (hilo_apply_param_etype(f->apply, k) != hilo_apply_param_etype(f->apply, f->n + k))
-      return false;
-  return f->chooses;
-}
-
 /* ---- both ---- */
 
 void hilo_fold_start(hilo_fold *f, uint32_t n) {
@@ -306,15 +224,6 @@ void hilo_fold_start(hilo_fold *f, uint32_t n) {
 hilo_status hilo_fold_step(hilo_fold *f, uint32_t n, const char *const *values, const bool *skip) {
   if (!f->kernel) return step_applied(f, n, values, skip);
   step_kernel(f, n, values[0], skip);
-  return HILO_OK;
-}
-
-hilo_status hilo_fold_run(hilo_fold *f, uint64_t count, const char *const *values, int64_t step) {
-  enum { PARTS_PAY_FROM = 4 * HILO_LANES };
-  if (!f->kernel)
-    return count >= PARTS_PAY_FROM && parts_fit(f) ? run_parts(f, count, values, step)
-                                                   : run_applied(f, count, values, step);
-  run_kernel(f, count, values[0], step);
   return HILO_OK;
 }
 

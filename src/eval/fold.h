@@ -11,7 +11,7 @@
  * Any other reducer is applied as it stands (apply.h), every step rounded.
  *
  * Order: the accumulator is the first argument and elements come in the order in which the caller
- * gives them. The exception is hilo_fold_run, where it pays. */
+ * gives them; the exception is hilo_fold_run. */
 #ifndef HILO_EVAL_FOLD_H
 #define HILO_EVAL_FOLD_H
 
@@ -39,13 +39,10 @@ void hilo_fold_start(hilo_fold *f, uint32_t n);
  * skip[j] is set, sequence j stays as it is; NULL: nowhere. */
 HILO_NODISCARD hilo_status hilo_fold_step(hilo_fold *f, uint32_t n, const char *const *values,
                                           const bool *skip);
-/* `count` elements more for sequence 0, `step` elements apart. Where there is a kernel, element k
- * is folded into partial result k % HILO_LANES, and these are folded by halves, behind all that
- * sequence 0 had before. A reducer that only compares and selects (an argmax) is taken to be
- * associative, as the specification lets us: a long run is cut into HILO_LANES equal parts. All
- * others go one element after another. */
-HILO_NODISCARD hilo_status hilo_fold_run(hilo_fold *f, uint64_t count, const char *const *values,
-                                         int64_t step);
+/* Only where there is a kernel: `count` elements more for sequence 0, `step` elements apart.
+ * Element k is folded into partial result k % HILO_LANES, and these are folded by halves, behind
+ * all that sequence 0 had before. */
+void hilo_fold_run(hilo_fold *f, uint64_t count, const char *values, int64_t step);
 /* The accumulators of the first n sequences as elements of their type; they are kept. */
 void hilo_fold_read(const hilo_fold *f, uint32_t n, char *const *results);
 

@@ -15,7 +15,7 @@ typedef struct {
 typedef struct {
   const hilo_comparator *comparator;
   uint64_t total, size; /* elements; of a row */
-  uint64_t width;       /* of the runs that are merged */
+  uint64_t width;       /* of the runs that are merged: a power of 2 */
   const uint64_t *from;
   uint64_t *to;
   uint32_t n; /* pieces */
@@ -32,7 +32,7 @@ static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 /* The pair that the place `at` of the output belongs to. */
 static pair pair_of(const level *l, uint64_t at) {
   const uint64_t row = at / l->size * l->size, row_end = row + l->size;
-  const uint64_t first = row + (at - row) / (2 * l->width) * (2 * l->width);
+  const uint64_t first = row + ((at - row) & ~(2 * l->width - 1));
   const uint64_t middle = first + least(l->width, row_end - first);
   return (pair){first, middle, middle + least(l->width, row_end - middle)};
 }

@@ -68,33 +68,25 @@ static hilo_status reduce_block(const reduction *r, const int64_t *at, uint32_t 
 }
 
 /* One result that takes the innermost reduced axis as runs. */
-static hilo_status reduce_runs(const reduction *r, int64_t at) {
+static void reduce_runs(const reduction *r, int64_t at) {
   axes outer = r->reduced;
   memmove(outer.size, outer.size + 1, sizeof(outer.size) - sizeof(outer.size[0]));
   memmove(outer.step, outer.step + 1, sizeof(outer.step) - sizeof(outer.step[0]));
   outer.n--;
   int64_t index[HILO_MAX_RANK] = {0}, offset = 0;
   hilo_fold_start(r->arrays.fold, 1);
-  if (!r->reduced.total) return HILO_OK;
+  if (!r->reduced.total) return;
   do {
-    const char *const *values = hilo_fold_values_at(&r->arrays, at + offset);
-    const hilo_status status =
-        hilo_fold_run(r->arrays.fold, (uint64_t)r->reduced.size[0], values, r->reduced.step[0]);
-    if (status != HILO_OK) return status;
+    const char *from = hilo_fold_values_at(&r->arrays, at + offset)[0];
+    hilo_fold_run(r->arrays.fold, (uint64_t)r->reduced.size[0], from, r->reduced.step[0]);
   } while (next_index(&outer, index, &offset));
-  return HILO_OK;
 }
 
 /* Runs pay where lanes would be few or elements far apart, and the run is long. */
 static bool by_runs(const reduction *r) {
-  enum { RUN_PAYS_FROM = 64, FEW_RESULTS = 16 };
-  if (!r->reduced.n) return false;
-  const int64_t run = r->reduced.size[0];
-  if (hilo_fold_has_kernel(r->arrays.fold)) {
-    if (r->reduced.step[0] == 1) return run >= RUN_PAYS_FROM;
-    return r->kept.total == 1 && run >= RUN_PAYS_FROM;
-  }
-  return r->kept.total <= FEW_RESULTS && run >= HILO_LANES;
+  enum { RUN_PAYS_FROM = 64 };
+  return hilo_fold_has_kernel(r->arrays.fold) && r->reduced.n &&
+         r->reduced.size[0] >= RUN_PAYS_FROM && (r->reduced.step[0] == 1 || r->kept.total == 1);
 }
 
 static hilo_status reduce_all(const reduction *r) {
@@ -109,8 +101,11 @@ static hilo_status reduce_all(const reduction *r) {
       at[k] = next;
       (void)next_index(&r->kept, index, &next);
     }
-    const hilo_status status =
-        block == 1 ? reduce_runs(r, at[0]) : reduce_block(r, at, (uint32_t)n);
+    hilo_status status = HILO_OK;
+    if (block == 1)
+      reduce_runs(r, at[0]);
+    else
+      status = reduce_block(r, at, (uint32_t)n);
     if (status != HILO_OK) return status;
     hilo_fold_arrays_store(&r->arrays, done, (uint32_t)n);
     done += n;

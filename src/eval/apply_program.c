@@ -163,6 +163,7 @@ static bool pass_on(compiler *c, hilo_inst i) {
 
 static bool walk(compiler *c, hilo_inst i) {
   const hilo_module *m = c->m;
+  if (hilo_type_quant(&m->types, hilo_inst_type(m, i)).ix) return false; /* no plain integers */
   switch (hilo_inst_op(m, i)) {
   case HILO_OP_PARAMETER: bind(c, i, c->stack.v[c->stack.n - 1].args[hilo_inst_index(m, i)]); break;
   case HILO_OP_CONSTANT: return add_constant(c, i);

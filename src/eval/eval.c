@@ -100,16 +100,28 @@ static unsigned type_flags(const hilo_eval *e, hilo_inst i) {
   return flags;
 }
 
+static hilo_status evaluate(const hilo_eval *e, hilo_inst i, unsigned flags,
+                            const hilo_value *operands, hilo_value *out) {
+  const hilo_op op = hilo_inst_op(e->m, i);
+  if (flags & HILO_TYPE_DYNAMIC) HILO_TRY(hilo_eval_resolve_type(e, i, operands, out));
+  if (flags & HILO_TYPE_QUANT && !hilo_eval_is_movement(op))
+    return hilo_eval_quantised(e, i, functions[op], operands, out);
+  return functions[op](e, i, operands, out);
+}
+
 hilo_status hilo_eval_inst(const hilo_eval *e, hilo_inst i, const hilo_value *operands,
                            hilo_value *out) {
   const hilo_op op = hilo_inst_op(e->m, i);
   HILO_CHECK(op != HILO_OP_DEAD);
   *out = (hilo_value){.type = hilo_inst_type(e->m, i)};
   const unsigned flags = type_flags(e, i);
-  if (flags & HILO_TYPE_DYNAMIC) HILO_TRY(hilo_eval_resolve_type(e, i, operands, out));
-  if (flags & HILO_TYPE_QUANT && !hilo_eval_is_movement(op))
-    return hilo_eval_quantised(e, i, functions[op], operands, out);
-  return functions[op](e, i, operands, out);
+  if (!(flags & HILO_TYPE_DYNAMIC && hilo_op_has(op, HILO_TRAIT_ELEMENTWISE)))
+    return evaluate(e, i, flags, operands, out);
+  const hilo_value *cut = hilo_eval_cut_operands(e, i, operands);
+  if (!cut) return HILO_LIMIT_ERROR;
+  const hilo_status status = evaluate(e, i, flags, cut, out);
+  hilo_eval_drop_cut(e, i, operands, cut);
+  return status;
 }
 
 bool hilo_value_int(const hilo_module *m, const hilo_value *value, int64_t *out) {

@@ -42,6 +42,7 @@ static const hilo_kernels *kernels_of(hilo_op op) {
 static void recognise(hilo_fold *f, hilo_comp region, hilo_fold_rounding rounding) {
   const hilo_etype etype = f->etypes[0];
   hilo_reducer r;
+  if (hilo_type_quant(&f->m->types, hilo_inst_type(f->m, hilo_comp_root(f->m, region))).ix) return;
   if (hilo_region_reducer(f->m, region, &r) != HILO_REDUCER_OK || !hilo_reducer_folds(r)) return;
   const bool is_real = !hilo_etype_is_float(etype) && !hilo_etype_is_complex(etype);
   const bool is_exact = is_real || (r.op != HILO_OP_ADD && r.op != HILO_OP_MULTIPLY);

@@ -212,8 +212,8 @@ static hilo_status from_real(const hilo_eval *e, hilo_inst i, const hilo_value *
 
 hilo_status hilo_eval_quantised(const hilo_eval *e, hilo_inst i, hilo_eval_fn *fn,
                                 const hilo_value *args, hilo_value *out) {
-  if (hilo_op_has(hilo_inst_op(e->m, i), HILO_TRAIT_CALLS))
-    return hilo_eval_refuse(e, i, "its region computes with quantised elements");
+  /* The region has quantised types itself. */
+  if (hilo_op_has(hilo_inst_op(e->m, i), HILO_TRAIT_CALLS)) return fn(e, i, args, out);
   const uint32_t n = hilo_inst_n_operands(e->m, i);
   hilo_value *real = HILO_NEW_ARRAY(e->scratch, hilo_value, n + 1);
   for (uint32_t k = 0; k < n; k++) HILO_TRY(to_real(e, i, &args[k], &real[k]));

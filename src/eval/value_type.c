@@ -1,6 +1,7 @@
 #include "eval/value_type.h"
 
 #include "eval/indices.h"
+#include "eval/strided.h"
 #include "ir/infer.h"
 
 static bool is_dynamic(const hilo_eval *e, hilo_type t) {
@@ -116,6 +117,83 @@ hilo_status hilo_eval_resolve_type(const hilo_eval *e, hilo_inst i, const hilo_v
     return hilo_eval_refuse(e, i, "its sizes do not follow from those of its operands");
   return fits(e, out->type, declared) ? HILO_OK : misfit(e, i, out->type);
 }
+
+/* ---- operands of an elementwise operation ---- */
+
+/* The least sizes of all operands, in dimensions that are bounded in one of them; false: all have
+ * the same sizes there. */
+static bool least_sizes(const hilo_eval *e, hilo_inst i, const hilo_value *args, uint32_t n,
+                        int64_t least[HILO_MAX_RANK]) {
+  const hilo_store *types = &e->m->types;
+  const uint32_t rank = hilo_type_dims(types, hilo_inst_type(e->m, i)).n;
+  bool differ = false;
+  for (uint32_t d = 0; d < rank; d++) {
+    bool is_bounded = false, some_differ = false;
+    least[d] = INT64_MAX;
+    for (uint32_t k = 0; k < n; k++) {
+      const hilo_dims dims = hilo_type_dims(types, args[k].type);
+      const hilo_type_row *r =
+          hilo_type_row_of(types, hilo_inst_type(e->m, hilo_inst_operand(e->m, i, k)));
+      if (dims.n != rank) continue; /* scalars go with everything */
+      is_bounded |= r->flags & HILO_TYPE_HAS_BITS && (uint64_t)r->items[r->n] >> d & 1 &&
+                    r->items[d] != HILO_UNBOUNDED;
+      some_differ |= least[d] != INT64_MAX && dims.v[d] != least[d];
+      if (dims.v[d] < least[d]) least[d] = dims.v[d];
+    }
+    if (!is_bounded) least[d] = INT64_MAX;
+    differ |= is_bounded && some_differ;
+  }
+  return differ;
+}
+
+/* The beginning of `in` along each dimension; `in` itself if that is all of it. */
+static bool cut(const hilo_eval *e, hilo_inst i, const hilo_value *in, const int64_t *least,
+                hilo_value *out) {
+  const hilo_dims dims = hilo_type_dims(&e->m->types, in->type);
+  int64_t sizes[HILO_MAX_RANK];
+  bool is_cut = false;
+  for (uint32_t d = 0; d < dims.n; d++) {
+    sizes[d] = dims.v[d] < least[d] ? dims.v[d] : least[d];
+    is_cut |= sizes[d] != dims.v[d];
+  }
+  *out = *in;
+  if (!is_cut) return true;
+  const hilo_etype etype = hilo_value_etype(e, in);
+  out->type = hilo_type_array_quant(e->types, etype, (hilo_dims){sizes, dims.n}, NULL,
+                                    HILO_RECORD_NONE, hilo_type_quant(&e->m->types, in->type));
+  char *data = hilo_eval_new_array(e, i, out);
+  if (!data) return false;
+  const hilo_strides from = hilo_strides_row_major(dims);
+  const hilo_dims box = hilo_type_dims(&e->m->types, out->type);
+  const hilo_strides to = hilo_strides_row_major(box);
+  hilo_strided_copy(box, hilo_etype_bytes(etype), data, &to, in->data, &from);
+  return true;
+}
+
+const hilo_value *hilo_eval_cut_operands(const hilo_eval *e, hilo_inst i, const hilo_value *args) {
+  const uint32_t n = hilo_inst_n_operands(e->m, i);
+  int64_t least[HILO_MAX_RANK];
+  if (n < 2 || !e->types || !least_sizes(e, i, args, n, least)) return args;
+  const uint32_t rank = hilo_type_dims(&e->m->types, hilo_inst_type(e->m, i)).n;
+  hilo_value *out = HILO_NEW_ARRAY(e->scratch, hilo_value, n);
+  for (uint32_t k = 0; k < n; k++) {
+    out[k] = args[k];
+    if (hilo_type_dims(&e->m->types, args[k].type).n == rank &&
+        !cut(e, i, &args[k], least, &out[k]))
+      return NULL;
+  }
+  return out;
+}
+
+void hilo_eval_drop_cut(const hilo_eval *e, hilo_inst i, const hilo_value *args,
+                        const hilo_value *cut_args) {
+  for (uint32_t k = 0; cut_args != args && k < hilo_inst_n_operands(e->m, i); k++) {
+    hilo_value v = cut_args[k];
+    if (v.data != args[k].data) hilo_value_release(e, &v);
+  }
+}
+
+/* ---- types that an operation finds itself ---- */
 
 hilo_status hilo_eval_set_type(const hilo_eval *e, hilo_inst i, hilo_dims sizes, hilo_value *out) {
   const hilo_type declared = hilo_inst_type(e->m, i);

@@ -16,6 +16,14 @@
 HILO_NODISCARD hilo_status hilo_eval_resolve_type(const hilo_eval *e, hilo_inst i,
                                                   const hilo_value *args, hilo_value *out);
 
+/* XLA lets an array of a bounded dimension meet one that has all of it, and what is beyond the
+ * smaller size does not count: such operands of an elementwise operation are cut. `args` with them
+ * in place, in e->scratch; or `args`, if there are none. NULL: an error. */
+const hilo_value *hilo_eval_cut_operands(const hilo_eval *e, hilo_inst i, const hilo_value *args);
+/* Give up what was cut. */
+void hilo_eval_drop_cut(const hilo_eval *e, hilo_inst i, const hilo_value *args,
+                        const hilo_value *cut);
+
 /* out->type becomes an array of these sizes with the element type (quantised or not) of the
  * declared one. An error if a size is negative or not as declared. */
 HILO_NODISCARD hilo_status hilo_eval_set_type(const hilo_eval *e, hilo_inst i, hilo_dims sizes,

@@ -231,6 +231,17 @@ static void operands_that_disagree_are_an_error(void **state) {
   refused(HILO_OP_NEGATE, 0, "s32[<=2]", &one, 1);
 }
 
+static void bounded_operands_cut_others(void **state) {
+  (void)state;
+  const operand args[] = {{"s32[2,<=3]", "s32[2,2]", six}, {"s32[2,3]", NULL, six}};
+  expect(HILO_OP_ADD, 0, "s32[2,<=3]", args, 2, "s32[2,2]", (int32_t[]){2, 4, 7, 9}, 16);
+  const operand turned[] = {args[1], args[0]};
+  expect(HILO_OP_SUBTRACT, 0, "s32[2,<=3]", turned, 2, "s32[2,2]", (int32_t[]){0, 0, 1, 1}, 16);
+  assert_int_equal(heap.live, 32); /* the two results */
+  const operand scalar[] = {{"pred[]", NULL, "\1"}, args[1], args[0]};
+  expect(HILO_OP_SELECT, 0, "s32[2,<=3]", scalar, 3, "s32[2,2]", (int32_t[]){1, 2, 4, 5}, 16);
+}
+
 static void moved_results_have_their_sizes(void **state) {
   (void)state;
   const operand x = {"s32[?,3]", "s32[2,3]", six};
@@ -283,6 +294,7 @@ int main(void) {
       TEST(shapes_are_made_small),
       TEST(elementwise_results_have_the_sizes_of_operands),
       TEST(operands_that_disagree_are_an_error),
+      TEST(bounded_operands_cut_others),
       TEST(moved_results_have_their_sizes),
       TEST(tuples_hold_what_they_are_given),
       TEST(drawn_numbers_take_their_sizes),

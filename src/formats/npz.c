@@ -218,7 +218,7 @@ static hilo_status read_member(const reader *r, const entry *e, hilo_npz_member 
 
 hilo_status hilo_npz_read(hilo_arena *arena, const char *path, hilo_diags *diags, hilo_npz *out) {
   reader r = {.arena = arena, .diags = diags, .path = path};
-  directory d;
+  directory d = {0};
   HILO_TRY(hilo_file_read(arena, path, MAX_NPZ_BYTES, diags, &r.file));
   HILO_TRY(find_directory(&r, &d));
   const char *p = r.file.p + d.offset, *end = p + d.bytes;

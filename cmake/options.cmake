@@ -18,6 +18,7 @@ if(CCACHE)
 endif()
 
 add_library(hilo_flags INTERFACE)
+target_link_options(hilo_flags INTERFACE -Wl,--build-id=sha1)
 target_compile_definitions(hilo_flags INTERFACE _GNU_SOURCE)
 target_compile_options(hilo_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Werror -Wshadow -Wundef -Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla

@@ -179,14 +179,15 @@ static void number_from(hilo_canonical *c, uint32_t start) {
   HILO_VEC_FREE(c->arena, &stack);
 }
 
-static void put_inst(hilo_canonical *c, uint32_t ix) {
+static void put_kind(hilo_canonical *c, uint32_t ix) {
+  put_num(&c->body, c->m->inst.op[ix]);
+  put_type(c, (hilo_type){c->m->inst.type[ix]});
+  put_num(&c->body, c->m->inst.n_operands[ix]);
+}
+
+static void put_content(hilo_canonical *c, uint32_t ix, bool with_attr) {
   const hilo_module *m = c->m;
-  put_num(&c->body, m->inst.op[ix]);
-  put_type(c, (hilo_type){m->inst.type[ix]});
-  put_num(&c->body, m->inst.n_operands[ix]);
-  for (uint32_t k = 0; k < m->inst.n_operands[ix]; k++)
-    put_num(&c->body, c->number[m->operand.v[m->inst.operands[ix] + k].value]);
-  put_attr(c, (hilo_op)m->inst.op[ix], m->inst.attr[ix]);
+  if (with_attr) put_attr(c, (hilo_op)m->inst.op[ix], m->inst.attr[ix]);
   put_extra(c, (hilo_record){m->inst.extra[ix]});
   const hilo_inst inst = hilo_inst_at(m, ix);
   const uint32_t n_called = hilo_inst_n_called(m, inst);
@@ -194,6 +195,15 @@ static void put_inst(hilo_canonical *c, uint32_t ix) {
   for (uint32_t k = 0; k < n_called; k++)
     hilo_sb_bytes(&c->body, &c->digests[hilo_comp_ix(m, hilo_inst_called(m, inst, k))],
                   sizeof(hilo_digest));
+}
+
+static void put_inst(hilo_canonical *c, uint32_t ix) {
+  const hilo_module *m = c->m;
+  put_kind(c, ix);
+  for (uint32_t k = 0; k < m->inst.n_operands[ix]; k++)
+    put_num(&c->body, c->number[m->operand.v[m->inst.operands[ix] + k].value]);
+  put_content(c, ix, true);
+  const hilo_inst inst = hilo_inst_at(m, ix);
   for (uint32_t e = hilo_control_first_pred(m, inst); e; e = m->edge.v[e].next_of_succ)
     put_num(&c->body, c->number[m->edge.v[e].pred]);
   put_num(&c->body, 0);
@@ -220,6 +230,15 @@ hilo_digest hilo_canonical_digest(hilo_canonical *c, hilo_comp comp) {
   for (uint32_t k = first; k < c->visited.n; k++)
     digest_one(c, hilo_comp_ix(c->m, c->visited.v[k]));
   return c->digests[hilo_comp_ix(c->m, comp)];
+}
+
+uint64_t hilo_canonical_inst_hash(hilo_canonical *c, hilo_inst i, bool with_attr) {
+  for (uint32_t k = 0; k < hilo_inst_n_called(c->m, i); k++)
+    (void)hilo_canonical_digest(c, hilo_inst_called(c->m, i, k));
+  hilo_sb_clear(&c->body);
+  put_kind(c, hilo_ix(c->m, i));
+  put_content(c, hilo_ix(c->m, i), with_attr);
+  return hilo_hash_bytes(c->body.p, c->body.n);
 }
 
 void hilo_module_signature(const hilo_module *m, hilo_arena *scratch,

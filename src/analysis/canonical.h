@@ -18,6 +18,9 @@ typedef struct hilo_canonical hilo_canonical;
 hilo_canonical *hilo_canonical_make(const hilo_module *m, hilo_arena *arena);
 /* All computations that `c` reaches are digested on the way; linear in their size. */
 hilo_digest hilo_canonical_digest(hilo_canonical *canonical, hilo_comp c);
+/* What an instruction is by itself, without what it needs: by content, so that it is the same in
+ * any module. with_attr false: without the attributes of its operation (a constant is its type). */
+uint64_t hilo_canonical_inst_hash(hilo_canonical *canonical, hilo_inst i, bool with_attr);
 /* The IR signature of a module: the digest of its entry as lower-case hex, terminated. */
 void hilo_module_signature(const hilo_module *m, hilo_arena *scratch,
                            char out[HILO_SHA256_HEX + 1]);

@@ -145,3 +145,12 @@ hilo_status hilo_decompress(hilo_arena *arena, hilo_compression kind, hilo_str b
                       (unsigned long long)max_bytes);
   return HILO_LIMIT_ERROR;
 }
+
+hilo_str hilo_compress(hilo_arena *arena, hilo_str bytes) {
+  enum { LEVEL = 3 };
+  const size_t bound = ZSTD_compressBound(bytes.n);
+  char *out = hilo_arena_alloc(arena, bound, 1);
+  const size_t n = ZSTD_compress(out, bound, bytes.p, bytes.n, LEVEL);
+  HILO_CHECK(!ZSTD_isError(n));
+  return (hilo_str){out, n};
+}

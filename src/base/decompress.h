@@ -1,4 +1,4 @@
-/* zstd and gzip frames, expanded under a bound. */
+/* zstd and gzip frames: expanded under a bound, and zstd ones made. */
 #ifndef HILO_BASE_DECOMPRESS_H
 #define HILO_BASE_DECOMPRESS_H
 
@@ -20,5 +20,8 @@ hilo_compression hilo_compression_detect(hilo_str bytes);
  * when expanded is an error at `file` (for messages only). */
 hilo_status hilo_decompress(hilo_arena *arena, hilo_compression kind, hilo_str bytes,
                             uint64_t max_bytes, hilo_str file, hilo_diags *diags, hilo_str *out);
+
+/* One zstd frame of `bytes`, in `arena`. */
+hilo_str hilo_compress(hilo_arena *arena, hilo_str bytes);
 
 #endif

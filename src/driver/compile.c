@@ -57,9 +57,8 @@ static hilo_program_place place_of(hilo_program *p) {
 }
 
 static hilo_status compile_flat(hilo_program *p, hilo_module *m) {
-  HILO_TRY(hilo_program_run_passes(p, m, &hilo_pipeline_hlo));
   const hilo_program_place place = place_of(p);
-  HILO_TRY(hilo_program_write(p, m, &place));
+  HILO_TRY(hilo_program_make(p, m, &place));
   return hilo_program_commit(p);
 }
 

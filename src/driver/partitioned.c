@@ -12,6 +12,7 @@
 
 #include "analysis/canonical.h"
 #include "base/queue.h"
+#include "driver/cache.h"
 #include "driver/netlist.h"
 #include "driver/workspace.h"
 #include "formats/hlo_proto.h"
@@ -45,19 +46,6 @@ struct task {
 
 /* ---- one definition ---- */
 
-static hilo_digest digest_of(const hilo_module *m, hilo_arena *scratch) {
-  hilo_sb text = hilo_sb_make(scratch);
-  char *signature = hilo_sb_reserve(&text, HILO_SHA256_HEX + 1);
-  hilo_module_signature(m, scratch, signature);
-  text.n = HILO_SHA256_HEX;
-  for (uint32_t k = 0; k < m->header.aliases.n; k++) {
-    const hilo_alias *a = &m->header.aliases.v[k];
-    hilo_sb_printf(&text, " %lld:%lld:%d", (long long)a->output_index.v[0], (long long)a->param,
-                   a->kind);
-  }
-  return hilo_sha256_of(hilo_sb_view(&text));
-}
-
 static hilo_status dump(task *t, const hilo_module *m, hilo_str directory) {
   const hilo_str none = {0};
   hilo_sb sb = hilo_sb_make(t->program.text);
@@ -79,7 +67,7 @@ static hilo_status compile_definition(task *t, hilo_workspace *w) {
   job *j = t->job;
   const hilo_config *config = t->program.config;
   hilo_module *m = hilo_cut_extract(&j->cut, t->definition, &w->module);
-  j->digests[t->definition] = digest_of(m, &w->scratch);
+  j->digests[t->definition] = hilo_program_digest(m, &w->scratch);
   hilo_arena_reset(&w->scratch);
   hilo_sb name = hilo_sb_make(&t->kept);
   hilo_netlist_put_directory(t->definition, &name);
@@ -89,14 +77,13 @@ static hilo_status compile_definition(task *t, hilo_workspace *w) {
   if (!existed) t->directory = directory;
   const hilo_str in = hilo_str_of(directory);
   if (config->dump_partitioned_hlo) HILO_TRY(dump(t, m, in));
-  HILO_TRY(hilo_program_run_passes(&t->program, m, &hilo_pipeline_hlo));
   hilo_str stem = j->output;
   if (hilo_str_ends(stem, ".py")) stem.n -= 3;
   const hilo_program_place place = {.path = hilo_path_join(&t->kept, in, j->output),
                                     .stem = stem,
                                     .directory = in,
                                     .constants = in};
-  return hilo_program_write(&t->program, m, &place);
+  return hilo_program_make(&t->program, m, &place);
 }
 
 /* Runs in any thread. */

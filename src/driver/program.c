@@ -1,5 +1,6 @@
 #include "driver/program.h"
 
+#include "driver/cache.h"
 #include "driver/report.h"
 #include "penguin/emit.h"
 
@@ -45,13 +46,12 @@ hilo_status hilo_program_proven(hilo_program *p, hilo_status status) {
   return status;
 }
 
-hilo_status hilo_program_run_passes(hilo_program *p, hilo_module *m,
-                                    const hilo_pipeline_table *hlo_passes) {
+static hilo_status run_passes(hilo_program *p, hilo_module *m) {
   const hilo_pass_options pass_options = hilo_pipeline_pass_options(p->config);
   hilo_runner_options options = hilo_pipeline_runner_options(p->config);
   hilo_program_prove(p, m, &options);
   hilo_runner runner = hilo_runner_make(p->text, p->scratch, p->diags, &pass_options, &options);
-  hilo_status status = hilo_pipeline_run(hlo_passes, &runner, m, p->config, p->log);
+  hilo_status status = hilo_pipeline_run(&hilo_pipeline_hlo, &runner, m, p->config, p->log);
   if (status == HILO_OK) {
     import(p, m);
     status = hilo_pipeline_run(p->config->stablehlo_lowering ? &hilo_pipeline_stablehlo_spine
@@ -96,24 +96,24 @@ hilo_status hilo_program_add_file(hilo_program *p, const char *path, hilo_str he
   return hilo_output_seal(out, p->diags);
 }
 
-static hilo_status write_side_files(hilo_program *p, const hilo_program_place *place,
-                                    const hilo_penguin_files *files) {
-  const hilo_config *config = p->config;
-  const hilo_str none = {0};
-  for (uint32_t k = 0; k < files->n_constants && !place->no_constants; k++)
-    HILO_TRY(hilo_program_add_file(
-        p, hilo_path_join(p->kept, place->constants, files->constants[k].name),
-        files->constants[k].head, files->constants[k].data));
-  if (config->no_dbg) return HILO_OK;
-  HILO_TRY(
-      hilo_program_add_file(p, hilo_path_join(p->kept, place->directory, config->framework_dbg_fn),
-                            none, files->framework_dbg));
-  return hilo_program_add_file(p, hilo_path_join(p->kept, place->directory, config->hlo_dbg_fn),
-                               none, files->hlo_dbg);
+/* ---- a program as a list of files ---- */
+
+static const char role_program[] = "program", role_framework[] = "framework-dbg",
+                  role_hlo[] = "hlo-dbg", role_constant[] = "constant:";
+
+typedef hilo_vec(hilo_cache_file) file_list;
+
+static void list_file(hilo_program *p, file_list *files, const char *role, hilo_str name,
+                      hilo_str head, hilo_str data) {
+  hilo_sb sb = hilo_sb_make(p->text);
+  hilo_sb_cat(&sb, role);
+  hilo_sb_str(&sb, name);
+  HILO_PUSH(p->text, files, ((hilo_cache_file){hilo_sb_view(&sb), head, data}));
 }
 
-hilo_status hilo_program_write(hilo_program *p, const hilo_module *m,
-                               const hilo_program_place *place) {
+/* Print the module. The program is the last of its files. */
+static hilo_status emit(hilo_program *p, const hilo_module *m, const hilo_program_place *place,
+                        file_list *files) {
   const hilo_config *config = p->config;
   const hilo_penguin_options options = {
       .stablehlo = config->stablehlo_lowering,
@@ -124,11 +124,109 @@ hilo_status hilo_program_write(hilo_program *p, const hilo_module *m,
       .framework_dbg = !config->no_dbg,
       .hlo_dbg = !config->no_dbg,
   };
+  const hilo_str none = {0};
   hilo_sb text = hilo_sb_make(p->text);
-  hilo_penguin_files files = {0};
-  HILO_TRY(hilo_penguin_emit(m, &options, p->diags, &text, &files));
-  HILO_TRY(write_side_files(p, place, &files));
-  return hilo_program_add_file(p, place->path, (hilo_str){0}, hilo_sb_view(&text));
+  hilo_penguin_files its = {0};
+  HILO_TRY(hilo_penguin_emit(m, &options, p->diags, &text, &its));
+  for (uint32_t k = 0; k < its.n_constants; k++)
+    list_file(p, files, role_constant, its.constants[k].name, its.constants[k].head,
+              its.constants[k].data);
+  if (!config->no_dbg) {
+    list_file(p, files, role_framework, none, none, its.framework_dbg);
+    list_file(p, files, role_hlo, none, none, its.hlo_dbg);
+  }
+  list_file(p, files, role_program, none, none, hilo_sb_view(&text));
+  return HILO_OK;
+}
+
+/* NULL: this file is not wanted. */
+static const char *path_of(hilo_program *p, const hilo_program_place *place, hilo_str role) {
+  const hilo_config *config = p->config;
+  if (hilo_str_is(role, role_program)) return place->path;
+  if (hilo_str_is(role, role_framework))
+    return hilo_path_join(p->kept, place->directory, config->framework_dbg_fn);
+  if (hilo_str_is(role, role_hlo))
+    return hilo_path_join(p->kept, place->directory, config->hlo_dbg_fn);
+  const size_t n = sizeof(role_constant) - 1;
+  if (place->no_constants || !hilo_str_starts(role, role_constant)) return NULL;
+  return hilo_path_join(p->kept, place->constants, (hilo_str){role.p + n, role.n - n});
+}
+
+static hilo_status write_files(hilo_program *p, const hilo_program_place *place,
+                               const hilo_cache_file *files, uint32_t n) {
+  for (uint32_t k = 0; k < n; k++) {
+    const char *path = path_of(p, place, files[k].role);
+    if (path) HILO_TRY(hilo_program_add_file(p, path, files[k].head, files[k].data));
+  }
+  return HILO_OK;
+}
+
+static hilo_status compile(hilo_program *p, hilo_module *m, const hilo_program_place *place,
+                           file_list *files) {
+  HILO_TRY(run_passes(p, m));
+  HILO_TRY(emit(p, m, place, files));
+  return write_files(p, place, files->v, files->n);
+}
+
+/* ---- the cache ---- */
+
+/* Files that bind weights are not part of the key. */
+static bool uses_cache(const hilo_program *p, const hilo_module *m) {
+  return p->config->cache_dir.n && !m->header.weight_files;
+}
+
+static void explain_miss(hilo_program *p, const hilo_cache_key *key) {
+  hilo_sb sb = hilo_sb_make(p->text);
+  hilo_cache_explain(key, p->text, &sb);
+  hilo_log_print_console(p->log, hilo_sb_view(&sb));
+}
+
+/* Warnings belong to a program: a hit repeats them. */
+static void list_warnings(hilo_program *p, uint32_t first, file_list *files) {
+  hilo_sb sb = hilo_sb_make(p->text);
+  for (uint32_t k = first; k < p->diags->n; k++) {
+    if (k > first) hilo_sb_char(&sb, '\n');
+    hilo_sb_printf(&sb, "%d ", (int)p->diags->list[k].code);
+    hilo_sb_str(&sb, p->diags->list[k].message);
+  }
+  list_file(p, files, "warnings", (hilo_str){0}, (hilo_str){0}, hilo_sb_view(&sb));
+}
+
+static void repeat_warnings(hilo_program *p, hilo_str text) {
+  while (text.n) {
+    const char *end = memchr(text.p, '\n', text.n), *blank = memchr(text.p, ' ', text.n);
+    const size_t n = end ? (size_t)(end - text.p) : text.n;
+    const size_t head = blank ? (size_t)(blank - text.p) + 1 : n;
+    int64_t code;
+    if (head <= n && hilo_str_parse_i64((hilo_str){text.p, head - 1}, &code) && code >= 0 &&
+        code < HILO_DIAG_COUNT)
+      (void)hilo_diag_add(p->diags, (hilo_diag_code)code, NULL, "%.*s",
+                          HILO_FMT(((hilo_str){text.p + head, n - head})));
+    text.p += n + (end != NULL);
+    text.n -= n + (end != NULL);
+  }
+}
+
+hilo_status hilo_program_make(hilo_program *p, hilo_module *m, const hilo_program_place *place) {
+  file_list files = {0};
+  if (!uses_cache(p, m)) return compile(p, m, place, &files);
+  const hilo_cache_key key = hilo_cache_key_of(m, p->config, place->stem, p->text, p->scratch);
+  hilo_arena_reset(p->scratch);
+  hilo_cache_file *found;
+  uint32_t n;
+  if (hilo_cache_find(&key, p->text, &found, &n)) {
+    HILO_LOG(p->log, INFO, "cache hit: %s", key.path);
+    for (uint32_t k = 0; k < n; k++)
+      if (hilo_str_is(found[k].role, "warnings")) repeat_warnings(p, found[k].data);
+    return write_files(p, place, found, n);
+  }
+  if (p->config->explain_miss) explain_miss(p, &key);
+  const uint32_t n_said = p->diags->n;
+  HILO_TRY(compile(p, m, place, &files));
+  list_warnings(p, n_said, &files);
+  hilo_cache_store(&key, files.v, files.n, p->scratch, p->log);
+  hilo_arena_reset(p->scratch);
+  return HILO_OK;
 }
 
 hilo_status hilo_program_commit(hilo_program *p) {

@@ -33,12 +33,10 @@ typedef struct {
 void hilo_program_prove(hilo_program *p, const hilo_module *m, hilo_runner_options *options);
 /* The end of that run: `status`, or an error if a pass changed a value. */
 hilo_status hilo_program_proven(hilo_program *p, hilo_status status);
-/* Run a list of HLO passes, then import and the spine. */
-HILO_NODISCARD hilo_status hilo_program_run_passes(hilo_program *p, hilo_module *m,
-                                                   const hilo_pipeline_table *hlo_passes);
-/* Print the module and write the program with its side files, all under temporary names. */
-HILO_NODISCARD hilo_status hilo_program_write(hilo_program *p, const hilo_module *m,
-                                              const hilo_program_place *place);
+/* Run the HLO passes and the spine, print, and write the program with its side files, all under
+ * temporary names; or take the files from the cache. */
+HILO_NODISCARD hilo_status hilo_program_make(hilo_program *p, hilo_module *m,
+                                             const hilo_program_place *place);
 /* Another file that is committed with the program. */
 HILO_NODISCARD hilo_status hilo_program_add_file(hilo_program *p, const char *path, hilo_str head,
                                                  hilo_str data);

@@ -76,6 +76,13 @@ static bool is_member(const bodies *b, hilo_inst i, uint32_t unit) {
   return b->mark[hilo_ix(b->c->m, i)] == b->walk && hilo_cut_is_inside(b->c, i, unit);
 }
 
+/* Element type and dimensions, by content. */
+static uint64_t hash_type(const hilo_module *m, hilo_type type) {
+  const hilo_type_row *row = hilo_type_row_of(&m->types, type);
+  if (!hilo_etype_is_array((hilo_etype)row->etype)) return row->etype;
+  return hilo_hash_combine(row->etype, hilo_hash_bytes(row->items, row->n * sizeof(int64_t)));
+}
+
 static void hash_members(bodies *b, uint32_t unit) {
   const hilo_module *m = b->c->m;
   for (uint32_t at = 0; at < b->members.n; at++) {
@@ -84,9 +91,8 @@ static void hash_members(bodies *b, uint32_t unit) {
     uint64_t h = hilo_hash_u64(b->c->look[ix]);
     for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++) {
       const hilo_inst need = hilo_inst_operand(m, i, k);
-      h = hilo_hash_combine(h, is_member(b, need, unit)
-                                   ? b->up[hilo_ix(m, need)]
-                                   : hilo_hash_u64(~(uint64_t)hilo_inst_type(m, need).ix));
+      h = hilo_hash_combine(h, is_member(b, need, unit) ? b->up[hilo_ix(m, need)]
+                                                        : hash_type(m, hilo_inst_type(m, need)));
     }
     b->up[ix] = h;
     b->down[ix] = 0;

@@ -1,6 +1,6 @@
-/* Classes of instructions: operation, type, attributes and called computations, by content, in a
- * store of their own: equal content, equal handle. Names, metadata, shardings and channel numbers
- * are not in it. */
+/* Classes of instructions: operation, type, attributes and called computations, in a store of their
+ * own. What these are made of is interned, so equal handles are equal content. Names, metadata,
+ * shardings and channel numbers are not in it. The content itself is looked at once a class. */
 #include "analysis/canonical.h"
 #include "partition/cut_parts.h"
 
@@ -10,6 +10,8 @@ typedef struct {
   hilo_cutter *c;
   hilo_store classes, bodies; /* of instructions; digests of computations */
   hilo_canonical *canonical;
+  hilo_map look_of; /* class → its place among `looks` */
+  hilo_vec(uint64_t) looks;
   hilo_vec(uint32_t) words;
 } classifier;
 
@@ -39,10 +41,15 @@ static void classify(classifier *k, hilo_inst i) {
     const hilo_digest digest = hilo_canonical_digest(k->canonical, hilo_inst_called(m, i, callee));
     HILO_PUSH(c->arena, &k->words, hilo_store_put(&k->bodies, 0, &digest, sizeof(digest)));
   }
-  c->class[ix] = c->look[ix] = put_words(k);
-  if (!is_scalar_constant(m, i)) return;
-  k->words.v[FIXED_WORDS - 1] = 0;
-  c->look[ix] = put_words(k);
+  c->class[ix] = put_words(k);
+  bool inserted;
+  uint32_t *at = hilo_map_at(&k->look_of, c->class[ix], &inserted);
+  if (inserted) {
+    *at = k->looks.n;
+    HILO_PUSH(c->arena, &k->looks,
+              hilo_canonical_inst_hash(k->canonical, i, !is_scalar_constant(m, i)));
+  }
+  c->look[ix] = k->looks.v[*at];
 }
 
 void hilo_cut_classify(hilo_cutter *c) {
@@ -50,7 +57,10 @@ void hilo_cut_classify(hilo_cutter *c) {
   hilo_store_init(&k.classes, c->arena, NULL);
   hilo_store_init(&k.bodies, c->arena, NULL);
   c->class = HILO_NEW_ZEROED(c->arena, uint32_t, c->m->n_inst_slots);
-  c->look = HILO_NEW_ZEROED(c->arena, uint32_t, c->m->n_inst_slots);
+  c->look = HILO_NEW_ZEROED(c->arena, uint64_t, c->m->n_inst_slots);
+  k.look_of = hilo_map_make(c->arena);
   HILO_FOR_EACH_INST(c->m, c->m->entry, i) { classify(&k, i); }
   HILO_VEC_FREE(c->arena, &k.words);
+  HILO_VEC_FREE(c->arena, &k.looks);
+  hilo_map_free(&k.look_of);
 }

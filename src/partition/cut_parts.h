@@ -15,7 +15,8 @@ typedef struct {
   uint64_t *repeated;   /* bit by instruction: cheap or a view, in every piece that needs it */
   hilo_entry_graph graph;
   uint32_t *class; /* by instruction: equal for those that are equal by themselves */
-  uint32_t *look;  /* the same, but that all scalar constants of a type look alike */
+  uint64_t *look;  /* a hash of the same by content, but that scalar constants of a type look alike;
+                      the same in any module */
 } hilo_cutter;
 
 /* Markers go, elements of tuples are told apart, outputs are listed; fills in unit, and the inputs,

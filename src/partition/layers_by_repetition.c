@@ -5,9 +5,9 @@
  * the best one covers is taken out and the rest searched again, for other stacks. The cut between
  * two periods is the value that all of the next one needs and that needs most of the one before.
  * Cost: n * MAX_PERIOD comparisons of heavy operations for each stack, and linear in the rest. */
+#include "analysis/canonical.h"
 #include "analysis/metrics.h"
 #include "partition/layers_parts.h"
-#include "partition/local_hash.h"
 
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ static void find_anchors(repetition *r) {
     const hilo_inst i = g->order[at];
     if (!hilo_inst_has(g->m, i, HILO_TRAIT_COLLECTIVE) && !hilo_metrics_inst_macs(g->m, i))
       continue;
-    uint64_t h = hilo_local_hash(g->m, canonical, i);
+    uint64_t h = hilo_canonical_inst_hash(canonical, i, true);
     for (uint32_t k = 0; k < hilo_inst_n_operands(g->m, i); k++)
       h = hilo_hash_combine(h, hilo_inst_type(g->m, hilo_inst_operand(g->m, i, k)).ix);
     HILO_PUSH(g->arena, &r->anchors, at);

@@ -5,9 +5,9 @@
  * all layers share (rotary tables, masks) loses its label first; what hangs behind the last layer
  * of a run and is not like what hangs behind the one before (head and loss, update of the
  * embedding) is the region after it. */
+#include "analysis/canonical.h"
 #include "analysis/metrics.h"
 #include "partition/layers_parts.h"
-#include "partition/local_hash.h"
 #include "partition/scope.h"
 
 #include <stdlib.h>
@@ -229,7 +229,7 @@ static void hash_tails(tails *t) {
     const hilo_inst i = t->f->graph.order[at];
     const uint32_t ix = hilo_ix(m, i);
     if (!hilo_bitset_get(t->tail, ix)) continue;
-    uint64_t h = hilo_local_hash(m, t->canonical, i);
+    uint64_t h = hilo_canonical_inst_hash(t->canonical, i, true);
     HILO_FOR_EACH_NEED(m, i, need) {
       const uint32_t its = hilo_ix(m, need);
       h = hilo_hash_combine(h, hilo_bitset_get(t->tail, its) &&

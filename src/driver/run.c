@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "driver/run_job.h"
 #include "driver/run_report.h"
+#include "driver/run_seed.h"
 #include "driver/run_trace.h"
 #include "formats/load.h"
 #include "ir/verify.h"
@@ -41,6 +42,13 @@ static hilo_status settle_ranks(hilo_run_job *j, hilo_module *m) {
 hilo_status hilo_run_load(hilo_run_job *j, hilo_str path, hilo_module **m) {
   HILO_TRY(hilo_load(&j->module_arena, hilo_str_copy(&j->module_arena, path).p, j->diags, m));
   if (!j->config->no_verify) HILO_TRY(hilo_verify(*m, j->diags));
+  const uint32_t n = hilo_seed_elided(*m, j->config->seed, (uint64_t)j->config->max_bytes);
+  if (n) {
+    hilo_place place = HILO_NOWHERE;
+    place.file = path;
+    (void)hilo_diag_add(j->diags, HILO_DIAG_EMOD911, &place,
+                        "the values of %u constants were left out: seeded ones stand for them", n);
+  }
   return settle_ranks(j, *m);
 }
 
@@ -161,7 +169,10 @@ static hilo_run_result run_module(hilo_run_job *j, hilo_str path) {
   hilo_arrays inputs;
   if (hilo_run_load(j, path, &m) != HILO_OK) return HILO_RUN_REJECTED;
   const hilo_leaves leaves = hilo_leaves_of_params(m, m->entry, &j->table_arena);
-  const hilo_status status =
+  const hilo_run_options options = hilo_run_options_of(j, m);
+  hilo_status status = hilo_evaluate_fits(m, m->entry, &options, &j->table_arena);
+  if (status != HILO_OK) return hilo_run_result_of(status);
+  status =
       hilo_gather_inputs(m, &leaves, j->config, &j->given_case, (uint32_t)m->header.num_replicas,
                          (uint32_t)m->header.num_partitions, &j->table_arena, j->diags, &inputs);
   if (status != HILO_OK) return hilo_run_result_of(status);

@@ -23,9 +23,16 @@ typedef struct {
   uint64_t steps;
 } hilo_outcome;
 
-/* A lower bound of the bytes that evaluating `c` takes on so many ranks: parameters, and the
- * largest operation with its operands. Saturates. */
-uint64_t hilo_evaluate_needs(const hilo_module *m, hilo_comp c, uint32_t n_ranks);
+/* About how many bytes evaluating `c` takes on so many ranks: its parameters, and the most that is
+ * alive at a time in program order, called computations included. Operations that need room of
+ * their own take more. Saturates. Linear; tables go to `scratch`. */
+uint64_t hilo_evaluate_needs(const hilo_module *m, hilo_comp c, uint32_t n_ranks,
+                             hilo_arena *scratch);
+
+/* HILO_LIMIT_ERROR, with a diagnostic, if that is more than options->max_bytes: to be asked before
+ * inputs are made. */
+HILO_NODISCARD hilo_status hilo_evaluate_fits(const hilo_module *m, hilo_comp c,
+                                              const hilo_run_options *options, hilo_arena *scratch);
 
 /* Run computation `c` on `inputs`, in the order of the leaves of its parameters. HILO_LIMIT_ERROR:
  * something cannot be evaluated, or a bound was hit or would be; HILO_INPUT_ERROR: the program is

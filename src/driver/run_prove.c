@@ -129,15 +129,17 @@ static bool evaluate(hilo_prover *p, const hilo_module *m, side *s, const char *
   s->m = hilo_module_clone(m, &s->arena);
   hilo_diags diags = hilo_diags_make(&s->arena);
   hilo_arrays inputs;
-  if (!p->is_weight && make_inputs(p, s->m, &diags) != HILO_OK)
-    return give_up_by(p, when, &diags), false;
-  if (!fit_inputs(p, s, &inputs))
-    return give_up(p, when, "its parameters have changed in a way that is not followed"), false;
+  (void)hilo_seed_elided(s->m, p->options.seed, p->options.max_bytes);
   const hilo_run_options options = {.n_replicas = p->options.n_replicas,
                                     .n_partitions = p->options.n_partitions,
                                     .max_bytes = p->options.max_bytes,
                                     .max_steps = p->options.max_steps,
                                     .diags = &diags};
+  if (hilo_evaluate_fits(s->m, s->m->entry, &options, &s->arena) != HILO_OK ||
+      (!p->is_weight && make_inputs(p, s->m, &diags) != HILO_OK))
+    return give_up_by(p, when, &diags), false;
+  if (!fit_inputs(p, s, &inputs))
+    return give_up(p, when, "its parameters have changed in a way that is not followed"), false;
   if (hilo_evaluate(s->m, s->m->entry, &inputs, &options, &s->arena, &s->outcome) != HILO_OK)
     return give_up_by(p, when, &diags), false;
   return true;

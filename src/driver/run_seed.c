@@ -227,3 +227,28 @@ hilo_status hilo_seed_inputs(const hilo_module *m, const hilo_leaves *leaves, in
   }
   return HILO_OK;
 }
+
+uint32_t hilo_seed_elided(hilo_module *m, int64_t seed, uint64_t max_bytes) {
+  const hilo_use_facts none = {0};
+  uint64_t total = 0;
+  uint32_t n = 0;
+  HILO_FOR_EACH_COMP(m, c) {
+    HILO_FOR_EACH_INST(m, c, i) {
+      if (!hilo_inst_is(m, i, HILO_OP_CONSTANT)) continue;
+      const hilo_literal old = hilo_inst_literal(m, i);
+      const hilo_type_info info = hilo_type_get(&m->types, hilo_inst_type(m, i));
+      if (hilo_literal_get(m, old)->kind != HILO_LITERAL_ELIDED || !hilo_etype_is_array(info.etype))
+        continue;
+      uint64_t bytes;
+      if (!hilo_mul_u64(info.n_elements, hilo_etype_bytes(info.etype), &bytes) ||
+          !hilo_add_u64(total, bytes, &total) || (max_bytes && total > max_bytes))
+        return n;
+      char *data = hilo_arena_alloc(m->arena, bytes + 1, 64);
+      fill(info.etype, &none, hilo_hash_combine(hilo_hash_u64((uint64_t)seed), old.ix),
+           info.n_elements, data);
+      hilo_inst_set_attr(m, i, hilo_literal_put(m, info.bare, data, bytes, false).ix);
+      n++;
+    }
+  }
+  return n;
+}

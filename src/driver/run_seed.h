@@ -22,4 +22,9 @@ HILO_NODISCARD hilo_status hilo_seed_inputs(const hilo_module *m, const hilo_lea
                                             const uint64_t *skip, hilo_arena *arena,
                                             hilo_diags *diags, hilo_arrays *out);
 
+/* Give the constants whose values were left out (`{...}`) values, as a parameter gets them of whose
+ * use nothing is known, each by its literal. Returns how many. Tuples, and what is beyond max_bytes
+ * (0: no limit) in all, stay as they are. */
+uint32_t hilo_seed_elided(hilo_module *m, int64_t seed, uint64_t max_bytes);
+
 #endif

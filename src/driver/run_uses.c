@@ -276,6 +276,16 @@ static double terms_of_convolution(const hilo_module *m, hilo_inst i) {
   return terms;
 }
 
+/* Everybody sends one row to each, from and to the rows that there are. */
+static void demands_of_ragged_exchange(tracer *t, hilo_inst i) {
+  for (uint32_t k = 2; k < 6; k++) {
+    const bool is_offset = k % 2 == 0;
+    const hilo_dims rows = hilo_inst_dims(t->m, hilo_inst_operand(t->m, i, k == 2 ? 0 : 1));
+    const double last = rows.n ? room(rows.v[0], 1) : 0;
+    want_operand(t, i, k, HILO_DEMAND_RANGE, is_offset ? 0 : 1, is_offset ? last : 1);
+  }
+}
+
 static void demands_of(tracer *t, hilo_inst i) {
   const hilo_module *m = t->m;
   switch (hilo_inst_op(m, i)) {
@@ -316,6 +326,7 @@ static void demands_of(tracer *t, hilo_inst i) {
     if (d < dims.n) want_operand(t, i, 1, HILO_DEMAND_RANGE, 0, (double)dims.v[d]);
     break;
   }
+  case HILO_OP_RAGGED_ALL_TO_ALL: demands_of_ragged_exchange(t, i); break;
   case HILO_OP_RAGGED_DOT: {
     const hilo_dims rows = hilo_inst_dims(m, hilo_inst_operand(m, i, 0));
     const hilo_dims groups = hilo_inst_dims(m, hilo_inst_operand(m, i, 2));

@@ -1,17 +1,22 @@
 /* hlo-legalize-to-stablehlo: HLO's form of the operations that both have becomes StableHLO's.
  *
- *   names      the entry is `main` and public, all other computations are private functions
- *   tuples     one that is only a list of values (carried, captured, returned) stays a list; any
- *              other, and one of a single value that a function returns, is written as a tuple
- *   rng        takes the result's shape as a third operand
+ *   names         the entry is `main` and public, all other computations are private functions
+ *   tuples        one that is only a list of values (carried, captured, returned) stays a list; any
+ *                 other, and one of a single value that a function returns, is written as a tuple
+ *   elements      those of lists that nothing uses go, with a mark
+ *   conditional   each branch has one tuple of what it captured
+ *   rng           takes the result's shape as a third operand
+ *   all-to-all    splits and joins the same dimension
  *
- * What StableHLO can't say stays as it is: the printer refuses it by name. */
+ * Marks (marks.h) say what stablehlo-legalize-to-hlo needs to give HLO back. What StableHLO can't
+ * say stays as it is: the printer refuses it by name. */
 #include "base/vec.h"
 #include "passes/passes.h"
+#include "passes/stablehlo/marks.h"
 #include "rewrite/build.h"
 #include "rewrite/replace.h"
 
-/* ---- tuples ---- */
+/* ---- which tuples are lists ---- */
 
 /* Does operand k of `user` stand for a list of values in StableHLO? */
 static bool is_list_operand(const hilo_module *m, hilo_inst user, uint32_t k) {
@@ -27,8 +32,8 @@ static bool is_list(const hilo_module *m, hilo_inst tuple, const uint64_t *funct
   const uint32_t n = hilo_inst_n_operands(m, tuple);
   for (hilo_use u = hilo_first_use(m, tuple); u.slot; u = hilo_next_use(m, u))
     if (!is_list_operand(m, hilo_use_user(m, u), hilo_use_operand_index(m, u))) return false;
-  const bool in_function = hilo_bitset_get(functions, hilo_comp_ix(m, hilo_inst_comp(m, tuple)));
-  return !hilo_inst_is_root(m, tuple) || !in_function || n != 1;
+  if (!hilo_inst_is_root(m, tuple)) return hilo_inst_has_uses(m, tuple);
+  return n != 1 || !hilo_bitset_get(functions, hilo_comp_ix(m, hilo_inst_comp(m, tuple)));
 }
 
 static bool calls_by_name(hilo_op op) {
@@ -49,14 +54,129 @@ static uint64_t *find_functions(const hilo_module *m, hilo_arena *scratch) {
   return functions;
 }
 
+static void set_as_written(hilo_module *m, hilo_inst i) {
+  m->inst.flags[hilo_ix(m, i)] |= HILO_INST_AS_WRITTEN;
+}
+
+/* Calls and custom calls of one value in a tuple give that tuple. */
+static bool gives_tuple(const hilo_module *m, hilo_inst i) {
+  const hilo_type type = hilo_inst_type(m, i);
+  return calls_by_name(hilo_inst_op(m, i)) && hilo_type_is_tuple(&m->types, type) &&
+         hilo_type_n_elements_of_tuple(&m->types, type) == 1;
+}
+
 static void mark_tuples(hilo_module *m, const uint64_t *functions) {
   HILO_FOR_EACH_COMP(m, c) {
     HILO_FOR_EACH_INST(m, c, i) {
-      uint16_t *flags = &m->inst.flags[hilo_ix(m, i)];
-      if (hilo_inst_is(m, i, HILO_OP_TUPLE) && !is_list(m, i, functions))
-        *flags |= HILO_INST_AS_WRITTEN;
+      if (hilo_inst_is(m, i, HILO_OP_TUPLE) ? !is_list(m, i, functions) : gives_tuple(m, i))
+        set_as_written(m, i);
     }
   }
+}
+
+/* ---- elements that nothing uses ---- */
+
+/* Erase the unused elements of `tuple`, and write their indices: true if there are any. */
+static bool drop_unused(hilo_module *m, hilo_inst tuple, hilo_arena *scratch, hilo_sb *indices) {
+  hilo_vec(hilo_inst) unused = {0};
+  for (hilo_use u = hilo_first_use(m, tuple); u.slot; u = hilo_next_use(m, u)) {
+    const hilo_inst user = hilo_use_user(m, u);
+    if (hilo_inst_is(m, user, HILO_OP_GET_TUPLE_ELEMENT) && !hilo_inst_has_uses(m, user) &&
+        !hilo_inst_is_root(m, user) && !hilo_control_has(m, user))
+      HILO_PUSH(scratch, &unused, user);
+  }
+  /* The order of uses means nothing: sort by index. */
+  for (uint32_t k = 1; k < unused.n; k++) {
+    const hilo_inst i = unused.v[k];
+    uint32_t at = k;
+    for (; at && hilo_inst_index(m, unused.v[at - 1]) > hilo_inst_index(m, i); at--)
+      unused.v[at] = unused.v[at - 1];
+    unused.v[at] = i;
+  }
+  hilo_sb_cat(indices, "array<i64");
+  for (uint32_t k = 0; k < unused.n; k++) {
+    hilo_sb_printf(indices, k ? ", %u" : ": %u", hilo_inst_index(m, unused.v[k]));
+    hilo_inst_erase(m, unused.v[k]);
+  }
+  hilo_sb_cat(indices, ">");
+  const bool any = unused.n != 0;
+  HILO_VEC_FREE(scratch, &unused);
+  return any;
+}
+
+static void drop_unused_results(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx) {
+  if (!hilo_type_is_tuple(&m->types, hilo_inst_type(m, i)) ||
+      hilo_inst_has(m, i, HILO_TRAIT_VIEW) || hilo_inst_is(m, i, HILO_OP_PARAMETER))
+    return;
+  hilo_sb sb = hilo_sb_make(ctx->scratch);
+  if (drop_unused(m, i, ctx->scratch, &sb)) {
+    hilo_mark_add(m, i, "unused_results", hilo_sb_view(&sb));
+    ctx->n_rewritten++;
+  }
+  hilo_sb_free(&sb);
+}
+
+/* Of loops and conditionals: every region has one parameter. A computation that others call as well
+ * is left as it is. */
+static void drop_unused_arguments(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx) {
+  if (!hilo_inst_is(m, i, HILO_OP_WHILE) && !hilo_inst_is(m, i, HILO_OP_CONDITIONAL)) return;
+  hilo_sb sb = hilo_sb_make(ctx->scratch);
+  bool any = false;
+  hilo_sb_char(&sb, '[');
+  for (uint32_t k = 0; k < hilo_inst_n_called(m, i); k++) {
+    const hilo_comp c = hilo_inst_called(m, i, k);
+    if (k) hilo_sb_cat(&sb, ", ");
+    if (hilo_comp_get(m, c)->n_callers != 1 || hilo_comp_n_params(m, c) != 1 ||
+        !hilo_type_is_tuple(&m->types, hilo_inst_type(m, hilo_comp_param(m, c, 0))))
+      hilo_sb_cat(&sb, "array<i64>");
+    else
+      any |= drop_unused(m, hilo_comp_param(m, c, 0), ctx->scratch, &sb);
+  }
+  hilo_sb_char(&sb, ']');
+  if (any) {
+    hilo_mark_add(m, i, "unused_arguments", hilo_sb_view(&sb));
+    ctx->n_rewritten++;
+  }
+  hilo_sb_free(&sb);
+}
+
+/* ---- conditionals ---- */
+
+/* The parameter becomes a tuple of one. */
+static void wrap_parameter(hilo_module *m, hilo_comp c) {
+  const hilo_inst param = hilo_comp_param(m, c, 0);
+  const hilo_type type = hilo_inst_type(m, param);
+  const hilo_inst_desc desc = {
+      .op = HILO_OP_GET_TUPLE_ELEMENT, .type = type, .operands = &param, .n_operands = 1};
+  const bool is_root = hilo_inst_is_root(m, param);
+  if (!hilo_inst_has_uses(m, param) && !is_root) {
+    hilo_inst_set_type(m, param, hilo_type_tuple(&m->types, &type, 1));
+    return;
+  }
+  const hilo_inst element = hilo_inst_insert_after(m, param, &desc);
+  hilo_inst_replace_uses(m, param, element);
+  hilo_inst_set_operand(m, element, 0, param);
+  hilo_inst_set_type(m, param, hilo_type_tuple(&m->types, &type, 1));
+}
+
+static void wrap_branches(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx) {
+  hilo_sb sb = hilo_sb_make(ctx->scratch);
+  bool any = false;
+  for (uint32_t k = 0; k < hilo_inst_n_called(m, i); k++) {
+    hilo_inst operand = hilo_inst_operand(m, i, k + 1);
+    const bool plain = !hilo_type_is_tuple(&m->types, hilo_inst_type(m, operand));
+    hilo_sb_printf(&sb, k ? ", %d" : "array<i64: %d", plain);
+    any |= plain;
+    if (!plain) continue;
+    wrap_parameter(m, hilo_inst_own_called(m, i, k));
+    hilo_inst_set_operand(m, i, k + 1, hilo_build_tuple(m, i, &operand, 1));
+  }
+  hilo_sb_char(&sb, '>');
+  if (any) {
+    hilo_mark_add(m, i, "plain_operands", hilo_sb_view(&sb));
+    ctx->n_rewritten++;
+  }
+  hilo_sb_free(&sb);
 }
 
 /* ---- names ---- */
@@ -94,8 +214,37 @@ static void add_rng_shape(hilo_module *m, hilo_inst rng) {
   hilo_inst_set_operands(m, rng, operands, 3);
 }
 
-static void legalize(hilo_module *m, hilo_inst i) {
-  if (hilo_inst_is(m, i, HILO_OP_RNG) && hilo_inst_n_operands(m, i) == 2) add_rng_shape(m, i);
+/* The array form names the dimension that is split and joined again. */
+static void split_all_to_all(hilo_module *m, hilo_inst i) {
+  hilo_collective_attrs a = hilo_attrs(m, i, collective);
+  if (!a.dimension) return;
+  const hilo_dims sizes = hilo_replica_groups_get(&m->records, a.groups).sizes;
+  a.split_dimension = a.concat_dimension = a.dimension - 1;
+  a.split_count = sizes.n ? sizes.v[0] : 1;
+  a.dimension = 0;
+  hilo_inst_set_attr(m, i, hilo_collective_put(&m->records, &a).ix);
+}
+
+static void mark_reshape(hilo_module *m, hilo_inst i, hilo_arena *scratch) {
+  const int64_t inferred = hilo_attrs(m, i, reshape).inferred_dimension;
+  if (!inferred) return;
+  hilo_sb sb = hilo_sb_make(scratch);
+  hilo_sb_printf(&sb, "%lld : i64", (long long)inferred - 1);
+  hilo_mark_add(m, i, "inferred_dimension", hilo_sb_view(&sb));
+  hilo_inst_set_attr(m, i, 0);
+  hilo_sb_free(&sb);
+}
+
+static void legalize(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx) {
+  switch (hilo_inst_op(m, i)) {
+  case HILO_OP_RNG:
+    if (hilo_inst_n_operands(m, i) == 2) add_rng_shape(m, i);
+    break;
+  case HILO_OP_ALL_TO_ALL: split_all_to_all(m, i); break;
+  case HILO_OP_CONDITIONAL: wrap_branches(m, i, ctx); break;
+  case HILO_OP_RESHAPE: mark_reshape(m, i, ctx->scratch); break;
+  default: break;
+  }
 }
 
 HILO_DECLARE_PASS(hlo_legalize_to_stablehlo) {
@@ -103,10 +252,20 @@ HILO_DECLARE_PASS(hlo_legalize_to_stablehlo) {
   *changed = true;
   m->dialect = HILO_DIALECT_STABLEHLO;
   name_functions(m);
+  /* Computations that are made on the way are copies of ones that are done. */
+  const uint32_t n_comps = m->comp.n;
+  for (uint32_t k = 1; k < n_comps; k++) {
+    const hilo_comp c = hilo_comp_at(m, k);
+    if (!hilo_comp_is_live(m, c)) continue;
+    HILO_FOR_EACH_INST(m, c, i) {
+      legalize(m, i, ctx);
+      ctx->n_matched++;
+    }
+  }
   HILO_FOR_EACH_COMP(m, c) {
     HILO_FOR_EACH_INST(m, c, i) {
-      legalize(m, i);
-      ctx->n_matched++;
+      drop_unused_results(m, i, ctx);
+      drop_unused_arguments(m, i, ctx);
     }
   }
   mark_tuples(m, find_functions(m, ctx->scratch));

@@ -1,0 +1,71 @@
+#include "passes/stablehlo/marks.h"
+
+void hilo_mark_add(hilo_module *m, hilo_inst i, const char *name, hilo_str value) {
+  hilo_extra_attrs extra = hilo_inst_extra(m, i);
+  hilo_sb sb = hilo_sb_make(m->arena);
+  if (extra.mlir.ix) {
+    hilo_sb_str(&sb, hilo_string_of(m, extra.mlir));
+    hilo_sb_cat(&sb, ", ");
+  }
+  hilo_sb_printf(&sb, "%s = %.*s", name, HILO_FMT(value));
+  extra.mlir = hilo_module_string(m, hilo_sb_view(&sb));
+  hilo_sb_free(&sb);
+  hilo_inst_set_extra(m, i, &extra);
+}
+
+/* The end of an entry: the next comma outside of brackets and strings. */
+static const char *entry_end(const char *p, const char *end) {
+  uint32_t depth = 0;
+  for (; p < end && (depth || *p != ','); p++) {
+    if (*p == '"') {
+      for (p++; p < end && *p != '"'; p++)
+        if (*p == '\\') p++;
+      if (p == end) break;
+    } else if (strchr("([{<", *p)) {
+      depth++;
+    } else if (depth && strchr(")]}>", *p)) {
+      depth--;
+    }
+  }
+  return p < end ? p : end;
+}
+
+hilo_str hilo_mark_find(const hilo_module *m, hilo_inst i, const char *name) {
+  const hilo_record record = hilo_inst_extra_record(m, i);
+  const hilo_str none = {0};
+  if (!record.ix) return none;
+  const hilo_str all = hilo_string_of(m, hilo_extra_get(&m->records, record).mlir);
+  for (const char *at = all.p, *end = all.p + all.n; at < end;) {
+    const char *stop = entry_end(at, end);
+    const hilo_str entry = hilo_str_trim((hilo_str){at, (size_t)(stop - at)});
+    const size_t n = strlen(name);
+    if (hilo_str_starts(entry, name) && entry.n > n && (entry.p[n] == ' ' || entry.p[n] == '='))
+      return (hilo_str){entry.p + n, entry.n - n};
+    at = stop + 1;
+  }
+  return none;
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool hilo_mark_next_int(hilo_str *value, char until, int64_t *out) {
+  const char *p = value->p, *end = p + value->n;
+  while (p < end && *p != until && !is_digit(*p)) {
+    /* `i64` is a type */
+    if (*p == 'i')
+      while (p + 1 < end && is_digit(p[1])) p++;
+    p++;
+  }
+  const char *first = p;
+  while (p < end && is_digit(*p)) p++;
+  *value = (hilo_str){p, (size_t)(end - p)};
+  return hilo_str_parse_i64((hilo_str){first, (size_t)(p - first)}, out);
+}
+
+void hilo_marks_drop(hilo_module *m, hilo_inst i) {
+  if (!hilo_inst_extra_record(m, i).ix) return;
+  hilo_extra_attrs extra = hilo_inst_extra(m, i);
+  if (!extra.mlir.ix) return;
+  extra.mlir = HILO_STRING_EMPTY;
+  hilo_inst_set_extra(m, i, &extra);
+}

@@ -1,0 +1,295 @@
+/* stablehlo-legalize-to-hlo: every operation of StableHLO that is more than a new name in HLO.
+ *
+ *   broadcast_in_dim   that expands dimensions of size 1: reshape, then broadcast
+ *   dot                legacy: its dimensions are written out
+ *   rng                without the shape operand
+ *   all_to_all         that joins another dimension than it splits: with reshape and transpose
+ *   composite          a call that says so, as XLA has it
+ *   einsum, unary_einsum, torch_index_select, cross-replica-sum: legalize_legacy.c
+ *   dynamic_*, real_dynamic_slice, get_dimension_size: legalize_dynamic.c
+ *   quantised types    legalize_quant.c
+ *   sdy.*              legalize_sdy.c
+ *   marks              of hlo-legalize-to-stablehlo: unused elements, plain operands of branches
+ *
+ * Everything else has the same form in the IR, so that the dialect's name changes and no more.
+ * Needs CHLO expanded. Linear, but for types that dynamic operations refine: linear in their uses.
+ */
+#include "passes/stablehlo/legalize.h"
+
+#include "base/vec.h"
+#include "passes/passes.h"
+
+#include <stdarg.h>
+
+void hilo_legalize_replace(hilo_legalizer *l, hilo_inst old, hilo_inst fresh) {
+  l->ctx->n_rewritten++;
+  HILO_CHECK(hilo_replace_with_fresh(l->m, old, fresh));
+}
+
+void hilo_legalize_refuse(hilo_legalizer *l, hilo_inst i, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  hilo_sb sb = hilo_sb_make(l->ctx->scratch);
+  hilo_sb_vprintf(&sb, fmt, args);
+  va_end(args);
+  l->status = hilo_inst_error(l->m, l->ctx->diags, HILO_DIAG_EMOD941, i, "%.*s",
+                              HILO_FMT(hilo_sb_view(&sb)));
+  hilo_sb_free(&sb);
+}
+
+/* ---- broadcasts ---- */
+
+/* Dimensions of size 1 that become larger are dropped first. */
+static void legalize_broadcast(hilo_legalizer *l, hilo_inst i) {
+  hilo_module *m = l->m;
+  const hilo_inst operand = hilo_inst_operand(m, i, 0);
+  const hilo_dims from = hilo_inst_dims(m, operand), to = hilo_inst_dims(m, i);
+  const hilo_dims map = hilo_attrs(m, i, dims).dims;
+  int64_t kept[HILO_MAX_RANK], kept_map[HILO_MAX_RANK];
+  uint32_t n = 0;
+  for (uint32_t d = 0; d < from.n; d++) {
+    if (from.v[d] == 1 && to.v[map.v[d]] != 1) continue;
+    kept[n] = from.v[d];
+    kept_map[n++] = map.v[d];
+  }
+  if (n == from.n) return;
+  const hilo_type bare =
+      hilo_type_array(&m->types, hilo_inst_etype(m, operand), (hilo_dims){kept, n});
+  const hilo_inst dropped = hilo_build_reshape(m, i, operand, bare);
+  hilo_legalize_replace(
+      l, i, hilo_build_broadcast(m, i, dropped, hilo_inst_type(m, i), (hilo_dims){kept_map, n}));
+}
+
+/* ---- products ---- */
+
+static void legalize_dot(hilo_legalizer *l, hilo_inst i) {
+  hilo_module *m = l->m;
+  hilo_dot_attrs a = hilo_attrs(m, i, dot);
+  if (!a.plain) return;
+  const int64_t lhs = (int64_t)hilo_inst_dims(m, hilo_inst_operand(m, i, 0)).n - 1, rhs = 0;
+  a.plain = false;
+  a.lhs_contracting = (hilo_dims){&lhs, 1};
+  a.rhs_contracting = (hilo_dims){&rhs, 1};
+  hilo_inst_set_attr(m, i, hilo_dot_put(&m->records, &a).ix);
+  l->ctx->n_rewritten++;
+}
+
+/* ---- composites ---- */
+
+static void push_pair(hilo_legalizer *l, int64_t *kv, const char *key, hilo_str value) {
+  kv[0] = hilo_module_string(l->m, hilo_str_of(key)).ix;
+  kv[1] = hilo_module_string(l->m, value).ix;
+}
+
+/* What the composite says becomes frontend attributes of the call, those that it has kept. */
+static hilo_record composite_frontend(hilo_legalizer *l, const hilo_composite_attrs *a,
+                                      hilo_record old) {
+  enum { PAIRS = 3 };
+  hilo_module *m = l->m;
+  const hilo_dims others = hilo_string_map_get(&m->records, old).kv;
+  int64_t *kv = HILO_NEW_ARRAY(l->ctx->scratch, int64_t, others.n + 2 * PAIRS);
+  hilo_sb version = hilo_sb_make(l->ctx->scratch);
+  hilo_sb_i64(&version, a->version);
+  push_pair(l, kv, "composite.attributes",
+            a->attributes.ix ? hilo_string_of(m, a->attributes) : HILO_STR("{}"));
+  push_pair(l, kv + 2, "composite.name", hilo_string_of(m, a->name));
+  push_pair(l, kv + 4, "composite.version", hilo_sb_view(&version));
+  uint32_t n = 2 * PAIRS;
+  for (uint32_t k = 0; k < others.n; k += 2) {
+    /* sorted by key */
+    const hilo_str key = hilo_string_of(m, (hilo_string){(uint32_t)others.v[k]});
+    uint32_t at = n;
+    for (; at && hilo_str_compare(hilo_string_of(m, (hilo_string){(uint32_t)kv[at - 2]}), key) > 0;
+         at -= 2) {
+      kv[at] = kv[at - 2];
+      kv[at + 1] = kv[at - 1];
+    }
+    kv[at] = others.v[k];
+    kv[at + 1] = others.v[k + 1];
+    n += 2;
+  }
+  const hilo_string_map_attrs map = {.kv = {kv, n}};
+  return hilo_string_map_put(&m->records, &map);
+}
+
+static void legalize_composite(hilo_legalizer *l, hilo_inst i) {
+  hilo_module *m = l->m;
+  const hilo_composite_attrs a = hilo_attrs(m, i, composite);
+  hilo_extra_attrs extra = hilo_inst_extra(m, i);
+  extra.is_composite = true;
+  extra.frontend = composite_frontend(l, &a, extra.frontend);
+  const hilo_comp called = hilo_inst_called(m, i, 0);
+  hilo_inst *operands = HILO_NEW_ARRAY(l->ctx->scratch, hilo_inst, hilo_inst_n_operands(m, i) + 1);
+  for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
+    operands[k] = hilo_inst_operand(m, i, k);
+  const hilo_inst_desc desc = {
+      .op = HILO_OP_CALL,
+      .type = hilo_inst_type(m, i),
+      .operands = operands,
+      .n_operands = hilo_inst_n_operands(m, i),
+      .called = &called,
+      .n_called = 1,
+      .extra = hilo_extra_put(&m->records, &extra),
+  };
+  hilo_legalize_replace(l, i, hilo_inst_insert_before(m, i, &desc));
+}
+
+/* ---- marks ---- */
+
+static bool has_element(const hilo_module *m, hilo_inst tuple, int64_t index) {
+  for (hilo_use u = hilo_first_use(m, tuple); u.slot; u = hilo_next_use(m, u)) {
+    const hilo_inst user = hilo_use_user(m, u);
+    if (hilo_inst_is(m, user, HILO_OP_GET_TUPLE_ELEMENT) && hilo_inst_index(m, user) == index)
+      return true;
+  }
+  return false;
+}
+
+/* Take out the elements that the mark lists, behind `tuple`. */
+static void restore_elements(hilo_module *m, hilo_inst tuple, hilo_str *mark) {
+  const hilo_type type = hilo_inst_type(m, tuple);
+  if (!hilo_type_is_tuple(&m->types, type)) return;
+  const int64_t n = hilo_type_n_elements_of_tuple(&m->types, type);
+  hilo_inst behind = tuple;
+  for (int64_t index; hilo_mark_next_int(mark, '>', &index);) {
+    if (index >= n || has_element(m, tuple, index)) continue;
+    const hilo_inst_desc desc = {
+        .op = HILO_OP_GET_TUPLE_ELEMENT,
+        .type = hilo_type_element(&m->types, type, (uint32_t)index),
+        .operands = &tuple,
+        .n_operands = 1,
+        .attr = (uint32_t)index,
+    };
+    behind = hilo_inst_insert_after(m, behind, &desc);
+  }
+}
+
+static void restore_arguments(hilo_module *m, hilo_inst i, hilo_str mark) {
+  for (uint32_t k = 0; k < hilo_inst_n_called(m, i) && mark.n; k++) {
+    const hilo_comp c = hilo_inst_called(m, i, k);
+    const char *end = memchr(mark.p, '>', mark.n);
+    hilo_str part = {mark.p, end ? (size_t)(end - mark.p + 1) : mark.n};
+    mark = (hilo_str){mark.p + part.n, mark.n - part.n};
+    if (hilo_comp_n_params(m, c) == 1) restore_elements(m, hilo_comp_param(m, c, 0), &part);
+  }
+}
+
+/* The tuple of one that a branch takes was a plain value. */
+static void unwrap_branch(hilo_legalizer *l, hilo_inst i, uint32_t k) {
+  hilo_module *m = l->m;
+  const hilo_inst tuple = hilo_inst_operand(m, i, k + 1);
+  const hilo_comp shared = hilo_inst_called(m, i, k);
+  if (!hilo_inst_is(m, tuple, HILO_OP_TUPLE) || hilo_inst_n_operands(m, tuple) != 1 ||
+      hilo_comp_n_params(m, shared) != 1)
+    return;
+  const hilo_inst param = hilo_comp_param(m, hilo_inst_own_called(m, i, k), 0);
+  const hilo_type type = hilo_type_element(&m->types, hilo_inst_type(m, param), 0);
+  hilo_vec(hilo_inst) elements = {0};
+  for (hilo_use u = hilo_first_use(m, param); u.slot; u = hilo_next_use(m, u)) {
+    if (!hilo_inst_is(m, hilo_use_user(m, u), HILO_OP_GET_TUPLE_ELEMENT)) return;
+    HILO_PUSH(l->ctx->scratch, &elements, hilo_use_user(m, u));
+  }
+  if (hilo_inst_is_root(m, param)) return;
+  hilo_inst_set_type(m, param, type);
+  for (uint32_t e = 0; e < elements.n; e++)
+    HILO_CHECK(hilo_replace_with_existing(m, elements.v[e], param));
+  hilo_inst_set_operand(m, i, k + 1, hilo_inst_operand(m, tuple, 0));
+  if (!hilo_inst_has_uses(m, tuple) && !hilo_inst_is_root(m, tuple)) (void)hilo_erase(m, tuple);
+}
+
+static void unwrap_branches(hilo_legalizer *l, hilo_inst i, hilo_str mark) {
+  int64_t plain;
+  for (uint32_t k = 0; hilo_mark_next_int(&mark, '>', &plain); k++)
+    if (plain && k + 1 < hilo_inst_n_operands(l->m, i)) unwrap_branch(l, i, k);
+}
+
+static void restore_marks(hilo_legalizer *l, hilo_inst i) {
+  hilo_module *m = l->m;
+  if (!hilo_inst_extra_record(m, i).ix || !hilo_inst_extra(m, i).mlir.ix) return;
+  hilo_str mark = hilo_mark_find(m, i, "unused_results");
+  if (mark.p) restore_elements(m, i, &mark);
+  mark = hilo_mark_find(m, i, "unused_arguments");
+  if (mark.p) restore_arguments(m, i, mark);
+  mark = hilo_mark_find(m, i, "plain_operands");
+  if (mark.p && hilo_inst_is(m, i, HILO_OP_CONDITIONAL)) unwrap_branches(l, i, mark);
+  mark = hilo_mark_find(m, i, "inferred_dimension");
+  int64_t dimension;
+  if (mark.p && hilo_inst_is(m, i, HILO_OP_RESHAPE) && hilo_mark_next_int(&mark, 0, &dimension)) {
+    const hilo_reshape_attrs a = {.inferred_dimension = dimension + 1};
+    hilo_inst_set_attr(m, i, hilo_reshape_put(&m->records, &a).ix);
+  }
+  hilo_marks_drop(m, i);
+}
+
+/* ---- the rest ---- */
+
+static void legalize_inst(hilo_legalizer *l, hilo_inst i) {
+  hilo_module *m = l->m;
+  switch (hilo_inst_op(m, i)) {
+  case HILO_OP_BROADCAST: legalize_broadcast(l, i); break;
+  case HILO_OP_DOT: legalize_dot(l, i); break;
+  case HILO_OP_COMPOSITE: legalize_composite(l, i); break;
+  case HILO_OP_EINSUM:
+  case HILO_OP_UNARY_EINSUM: hilo_legalize_einsum(l, i); break;
+  case HILO_OP_TORCH_INDEX_SELECT: hilo_legalize_torch_index_select(l, i); break;
+  case HILO_OP_CROSS_REPLICA_SUM: hilo_legalize_cross_replica_sum(l, i); break;
+  case HILO_OP_ALL_TO_ALL: hilo_legalize_all_to_all(l, i); break;
+  case HILO_OP_RNG:
+    if (hilo_inst_n_operands(m, i) == 3) {
+      const hilo_inst operands[] = {hilo_inst_operand(m, i, 0), hilo_inst_operand(m, i, 1)};
+      const hilo_inst shape = hilo_inst_operand(m, i, 2);
+      hilo_inst_set_operands(m, i, operands, 2);
+      if (!hilo_inst_has_uses(m, shape) && !hilo_inst_is_root(m, shape) &&
+          hilo_inst_is(m, shape, HILO_OP_CONSTANT))
+        (void)hilo_erase(m, shape);
+    }
+    break;
+  case HILO_OP_TRACE: (void)hilo_erase(m, i); break;
+  default:
+    if (!hilo_op_get(hilo_inst_op(m, i))->hlo[0])
+      hilo_legalize_refuse(l, i, "HLO has no operation `%s`", hilo_op_name(hilo_inst_op(m, i)));
+  }
+}
+
+static void drop_mlir(hilo_module *m) {
+  const uint16_t not_hlo = HILO_INST_AS_WRITTEN | HILO_INST_CAPTURED;
+  for (uint32_t ix = 1; ix < m->n_inst_slots; ix++) {
+    m->inst.flags[ix] &= (uint16_t)~not_hlo;
+    if (m->inst.op[ix] != HILO_OP_DEAD) hilo_marks_drop(m, hilo_inst_at(m, ix));
+  }
+  for (uint32_t c = 1; c < m->comp.n; c++) {
+    m->comp.v[c].flags &= ~(uint32_t)HILO_COMP_PRIVATE;
+    m->comp.v[c].func = 0;
+  }
+  m->header.mlir_attributes = HILO_STRING_EMPTY;
+}
+
+HILO_DECLARE_PASS(stablehlo_legalize_to_hlo) {
+  if (m->dialect == HILO_DIALECT_HLO) return HILO_OK;
+  *changed = true;
+  hilo_legalizer l = {m, ctx, HILO_OK};
+  hilo_legalize_sdy(&l);
+  hilo_legalize_quant(&l);
+  const uint32_t n_comps = m->comp.n;
+  for (uint32_t k = 1; k < n_comps; k++) {
+    const hilo_comp c = hilo_comp_at(m, k);
+    if (!hilo_comp_is_live(m, c)) continue;
+    HILO_FOR_EACH_INST_SAFE(m, c, i) {
+      ctx->n_matched++;
+      hilo_legalize_refine(&l, i);
+      hilo_legalize_dynamic(&l, i);
+    }
+  }
+  hilo_legalize_check_dynamic(&l);
+  if (l.status != HILO_OK) return l.status;
+  for (uint32_t k = 1; k < n_comps; k++) {
+    const hilo_comp c = hilo_comp_at(m, k);
+    if (!hilo_comp_is_live(m, c)) continue;
+    HILO_FOR_EACH_INST_SAFE(m, c, i) restore_marks(&l, i);
+    HILO_FOR_EACH_INST_SAFE(m, c, i) legalize_inst(&l, i);
+  }
+  if (l.status != HILO_OK) return l.status;
+  drop_mlir(m);
+  m->dialect = HILO_DIALECT_HLO;
+  return HILO_OK;
+}

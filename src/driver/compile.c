@@ -24,9 +24,21 @@ static void settle_ranks(job *j, hilo_module *m) {
            (long long)ranks.n_partitions, (long long)ranks.n_replicas, ranks.source);
 }
 
+/* StableHLO becomes HLO before anything looks at it. */
+static hilo_status convert_to_hlo(hilo_program *p, hilo_module *m) {
+  if (m->dialect == HILO_DIALECT_HLO) return HILO_OK;
+  const hilo_pass_options pass_options = hilo_pipeline_pass_options(p->config);
+  hilo_runner_options options = hilo_pipeline_runner_options(p->config);
+  hilo_program_prove(p, m, &options);
+  hilo_runner runner = hilo_runner_make(p->text, p->scratch, p->diags, &pass_options, &options);
+  HILO_TRY(hilo_verify(m, p->diags));
+  return hilo_program_proven(p, hilo_pipeline_to_hlo(&runner, m));
+}
+
 static hilo_status load(job *j, hilo_module **m) {
   hilo_program *p = &j->program;
   HILO_TRY(hilo_load(j->module_arena, p->config->input.p, p->diags, m));
+  HILO_TRY(convert_to_hlo(p, *m));
   if (hilo_log_is_on(p->log, HILO_LEVEL_INFO)) {
     char signature[HILO_SHA256_HEX + 1];
     hilo_module_signature(*m, p->scratch, signature);

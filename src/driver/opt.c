@@ -55,6 +55,7 @@ static hilo_status resolve_passes(job *j) {
 }
 
 static hilo_status run_pipeline(job *j, hilo_runner *runner, hilo_module *m) {
+  if (j->config->pipeline != HILO_PIPELINE_NONE) HILO_TRY(hilo_pipeline_to_hlo(runner, m));
   switch (j->config->pipeline) {
   case HILO_PIPELINE_HLO:
     return hilo_pipeline_run(&hilo_pipeline_hlo, runner, m, j->config, j->log);
@@ -131,6 +132,7 @@ static hilo_status write_module(job *j, hilo_runner *runner, hilo_module *m) {
   case HILO_EMIT_MHLO: return write_mlir(j, runner, m, emit == HILO_EMIT_MHLO);
   default: break;
   }
+  HILO_TRY(hilo_pipeline_to_hlo(runner, m));
   if (emit == HILO_EMIT_PROTO) return hilo_hlo_proto_write(m, &j->text, j->diags);
   HILO_TRY(hilo_hlo_check_ops(m, j->diags));
   hilo_hlo_print(m, &options, &j->text);
@@ -150,7 +152,7 @@ static hilo_status run_once(job *j, hilo_runner *runner, hilo_module **out, int3
         hilo_prover_for_each(&j->input_arena, j->config->check_each, m, j->config->num_partitions,
                              j->config->num_replicas, j->log, j->diags);
   at[PART_PASSES] = hilo_now_ns();
-  if (!j->config->signature) HILO_TRY(run_pipeline(j, runner, m));
+  HILO_TRY(j->config->signature ? hilo_pipeline_to_hlo(runner, m) : run_pipeline(j, runner, m));
   if (hilo_prover_failed(j->prover)) return HILO_INPUT_ERROR;
   at[PART_WRITE] = hilo_now_ns();
   if (!j->config->signature) HILO_TRY(write_module(j, runner, m));

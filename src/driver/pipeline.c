@@ -167,6 +167,16 @@ hilo_status hilo_pipeline_run(const hilo_pipeline_table *pipeline, hilo_runner *
   return HILO_OK;
 }
 
+/* What comes before everything else on MLIR input. */
+static const hilo_pass_id to_hlo[] = {HILO_PASS_chlo_legalize_to_stablehlo,
+                                      HILO_PASS_stablehlo_legalize_to_hlo};
+
+hilo_status hilo_pipeline_to_hlo(hilo_runner *runner, hilo_module *m) {
+  for (size_t k = 0; m->dialect != HILO_DIALECT_HLO && k < HILO_COUNT(to_hlo); k++)
+    HILO_TRY(hilo_runner_run(runner, m, &hilo_pass_table[to_hlo[k]]));
+  return HILO_OK;
+}
+
 static void warn_unknown(hilo_words words, hilo_log *log) {
   for (uint32_t i = 0; i < words.n; i++) {
     if (hilo_pass_find(words.v[i]) != HILO_PASS_COUNT) continue;

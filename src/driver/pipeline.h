@@ -38,6 +38,8 @@ hilo_runner_options hilo_pipeline_runner_options(const hilo_config *config);
  * let through. */
 hilo_status hilo_pipeline_run(const hilo_pipeline_table *pipeline, hilo_runner *runner,
                               hilo_module *m, const hilo_config *config, hilo_log *log);
+/* Convert a StableHLO or MHLO module to HLO, whatever passes are selected. */
+hilo_status hilo_pipeline_to_hlo(hilo_runner *runner, hilo_module *m);
 /* A WARNING for each name in --passes and --skip-pass that is no pass. */
 void hilo_pipeline_warn_unknown(const hilo_config *config, hilo_log *log);
 

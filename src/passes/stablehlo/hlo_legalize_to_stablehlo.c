@@ -104,10 +104,25 @@ static bool drop_unused(hilo_module *m, hilo_inst tuple, hilo_arena *scratch, hi
   return any;
 }
 
+/* Elements are not written, so what they carry must be their producer's. */
+static void mark_frontend(hilo_module *m, hilo_inst i) {
+  const hilo_record frontend = hilo_inst_extra(m, i).frontend;
+  bool any = false;
+  if (!frontend.ix) return;
+  for (hilo_use u = hilo_first_use(m, i); u.slot; u = hilo_next_use(m, u)) {
+    const hilo_inst user = hilo_use_user(m, u);
+    if (!hilo_inst_is(m, user, HILO_OP_GET_TUPLE_ELEMENT)) continue;
+    if (!hilo_record_eq(hilo_inst_extra(m, user).frontend, frontend)) return;
+    any = true;
+  }
+  if (any) hilo_mark_add(m, i, "frontend_elements", HILO_STR("true"));
+}
+
 static void drop_unused_results(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx) {
   if (!hilo_type_is_tuple(&m->types, hilo_inst_type(m, i)) ||
       hilo_inst_has(m, i, HILO_TRAIT_VIEW) || hilo_inst_is(m, i, HILO_OP_PARAMETER))
     return;
+  mark_frontend(m, i);
   hilo_sb sb = hilo_sb_make(ctx->scratch);
   if (drop_unused(m, i, ctx->scratch, &sb)) {
     hilo_mark_add(m, i, "unused_results", hilo_sb_view(&sb));
@@ -177,6 +192,25 @@ static void wrap_branches(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx) {
     ctx->n_rewritten++;
   }
   hilo_sb_free(&sb);
+}
+
+/* ---- results of functions ---- */
+
+/* The sharding of a tuple that is the root becomes one of each result. */
+static void move_root_sharding(hilo_module *m, hilo_comp c) {
+  enum { TUPLE = 2 };
+  const hilo_inst root = hilo_comp_root(m, c);
+  if (!root.ix || !hilo_inst_is(m, root, HILO_OP_TUPLE) || !hilo_inst_extra_record(m, root).ix)
+    return;
+  hilo_extra_attrs extra = hilo_inst_extra(m, root);
+  if (!extra.sharding.ix) return;
+  const hilo_sharding_attrs s = hilo_sharding_get(&m->records, extra.sharding);
+  const uint32_t n = hilo_inst_n_operands(m, root);
+  if (s.kind != TUPLE || s.elements.n != n) return;
+  const hilo_func_attrs func = {.result_shardings = s.elements};
+  m->comp.v[hilo_comp_ix(m, c)].func = hilo_func_put(&m->records, &func).ix;
+  extra.sharding = extra.sharding_spelling = HILO_RECORD_NONE;
+  hilo_inst_set_extra(m, root, &extra);
 }
 
 /* ---- names ---- */
@@ -268,6 +302,7 @@ HILO_DECLARE_PASS(hlo_legalize_to_stablehlo) {
       drop_unused_arguments(m, i, ctx);
     }
   }
+  move_root_sharding(m, m->entry);
   mark_tuples(m, find_functions(m, ctx->scratch));
   return HILO_OK;
 }

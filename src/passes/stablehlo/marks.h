@@ -5,6 +5,7 @@
  *   unused_results = array<i64: 1, 3>     elements of the result that HLO took out and never used
  *   unused_arguments = [array<i64: 0>, …] the same of the tuple that a region has as parameter
  *   plain_operands = array<i64: 1, 0>     per branch of a conditional: 1 if its operand is no tuple
+ *   frontend_elements = true              elements of the result have its frontend attributes
  *   inferred_dimension = 1 : i64          of a reshape */
 #ifndef HILO_PASSES_STABLEHLO_MARKS_H
 #define HILO_PASSES_STABLEHLO_MARKS_H

@@ -164,6 +164,17 @@ static void restore_elements(hilo_module *m, hilo_inst tuple, hilo_str *mark) {
   }
 }
 
+static void give_frontend(hilo_module *m, hilo_inst i) {
+  const hilo_record frontend = hilo_inst_extra(m, i).frontend;
+  for (hilo_use u = hilo_first_use(m, i); u.slot; u = hilo_next_use(m, u)) {
+    const hilo_inst user = hilo_use_user(m, u);
+    if (!hilo_inst_is(m, user, HILO_OP_GET_TUPLE_ELEMENT)) continue;
+    hilo_extra_attrs extra = hilo_inst_extra(m, user);
+    extra.frontend = frontend;
+    hilo_inst_set_extra(m, user, &extra);
+  }
+}
+
 static void restore_arguments(hilo_module *m, hilo_inst i, hilo_str mark) {
   for (uint32_t k = 0; k < hilo_inst_n_called(m, i) && mark.n; k++) {
     const hilo_comp c = hilo_inst_called(m, i, k);
@@ -208,6 +219,7 @@ static void restore_marks(hilo_legalizer *l, hilo_inst i) {
   if (!hilo_inst_extra_record(m, i).ix || !hilo_inst_extra(m, i).mlir.ix) return;
   hilo_str mark = hilo_mark_find(m, i, "unused_results");
   if (mark.p) restore_elements(m, i, &mark);
+  if (hilo_mark_find(m, i, "frontend_elements").p) give_frontend(m, i);
   mark = hilo_mark_find(m, i, "unused_arguments");
   if (mark.p) restore_arguments(m, i, mark);
   mark = hilo_mark_find(m, i, "plain_operands");
@@ -251,6 +263,25 @@ static void legalize_inst(hilo_legalizer *l, hilo_inst i) {
   }
 }
 
+/* Shardings of the results become one of the root. */
+static void restore_root_sharding(hilo_module *m, hilo_comp c) {
+  enum { TUPLE = 2 };
+  const hilo_record record = {hilo_comp_get(m, c)->func};
+  const hilo_dims list = hilo_func_get(&m->records, record).result_shardings;
+  const hilo_inst root = hilo_comp_root(m, c);
+  if (!list.n || !root.ix) return;
+  for (uint32_t k = 0; k < list.n; k++)
+    if (!list.v[k]) return; /* of some results only: HLO has all or none */
+  hilo_extra_attrs extra = hilo_inst_extra(m, root);
+  const hilo_sharding_attrs s = {.kind = TUPLE, .elements = list};
+  if (extra.sharding.ix) return;
+  if (hilo_type_is_tuple(&m->types, hilo_inst_type(m, root)))
+    extra.sharding = hilo_sharding_put(&m->records, &s);
+  else
+    extra.sharding = (hilo_record){(uint32_t)list.v[0]};
+  hilo_inst_set_extra(m, root, &extra);
+}
+
 static void drop_mlir(hilo_module *m) {
   const uint16_t not_hlo = HILO_INST_AS_WRITTEN | HILO_INST_CAPTURED;
   for (uint32_t ix = 1; ix < m->n_inst_slots; ix++) {
@@ -289,6 +320,7 @@ HILO_DECLARE_PASS(stablehlo_legalize_to_hlo) {
     HILO_FOR_EACH_INST_SAFE(m, c, i) legalize_inst(&l, i);
   }
   if (l.status != HILO_OK) return l.status;
+  if (m->entry.ix) restore_root_sharding(m, m->entry);
   drop_mlir(m);
   m->dialect = HILO_DIALECT_HLO;
   return HILO_OK;

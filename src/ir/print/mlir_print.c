@@ -39,12 +39,21 @@ typedef struct {
   uint32_t region;
 } frame;
 
+/* A transfer whose one user is its other half, which prints both. */
+static bool is_half(const hilo_module *m, hilo_inst i) {
+  if (!hilo_inst_has_one_use(m, i) || hilo_inst_is_root(m, i)) return false;
+  const hilo_inst user = hilo_use_user(m, hilo_first_use(m, i));
+  return hilo_inst_is(m, user, HILO_OP_SEND_DONE) || hilo_inst_is(m, user, HILO_OP_RECV_DONE);
+}
+
 /* What is not written: its uses are written as what it stands for. */
 static bool bind_silently(mlir_printer *p, hilo_inst i) {
   const hilo_module *m = p->m;
   const uint32_t ix = hilo_ix(m, i);
   switch ((hilo_op)m->inst.op[ix]) {
   case HILO_OP_PARAMETER: return true; /* named by whoever opened the region */
+  case HILO_OP_SEND:
+  case HILO_OP_RECV: return is_half(m, i);
   case HILO_OP_TUPLE:
     if (m->inst.flags[ix] & HILO_INST_AS_WRITTEN) return false;
     p->value[ix] = mlir_value_make(VALUE_TUPLE, ix, 0);
@@ -64,8 +73,8 @@ static void print_results(mlir_printer *p, hilo_inst i) {
   const uint32_t ix = hilo_ix(p->m, i);
   const bool several = mlir_has_several_results(p, i);
   const uint32_t n = several ? mlir_n_results(p, i) : 1;
-  p->value[ix] = several ? mlir_value_make(VALUE_RESULTS, p->next_num, n)
-                         : mlir_value_make(VALUE_RESULT, p->next_num, 0);
+  const value_kind kind = mlir_is_feed(p, i) ? VALUE_FEED : several ? VALUE_RESULTS : VALUE_RESULT;
+  p->value[ix] = mlir_value_make(kind, p->next_num, several ? n : 0);
   if (!n) return;
   mlir_print_value(p, mlir_value_make(VALUE_RESULT, p->next_num++, 0));
   if (n > 1) hilo_sb_printf(p->out, ":%u", n);

@@ -294,7 +294,7 @@ static void props_feed(mlir_printer *p, hilo_inst i) {
 
 static void props_transfer(mlir_printer *p, hilo_inst i) {
   const bool host = hilo_attrs(p->m, i, transfer).is_host_transfer;
-  const bool send = hilo_inst_is(p->m, i, HILO_OP_SEND);
+  const bool send = hilo_inst_is(p->m, i, HILO_OP_SEND_DONE);
   channel(p, i, !host ? 1 : send ? 2 : 3);
   if (host) boolean(p, "is_host_transfer", true);
 }
@@ -392,8 +392,8 @@ void mlir_print_props(mlir_printer *p, hilo_inst i) {
   case HILO_OP_REDUCE_SCATTER: props_collective(p, i); break;
   case HILO_OP_INFEED:
   case HILO_OP_OUTFEED: props_feed(p, i); break;
-  case HILO_OP_SEND:
-  case HILO_OP_RECV: props_transfer(p, i); break;
+  case HILO_OP_SEND_DONE:
+  case HILO_OP_RECV_DONE: props_transfer(p, i); break;
   case HILO_OP_CONSTANT_LIKE: props_constant_like(p, i); break;
   case HILO_OP_DYNAMIC_CONV: props_dynamic_conv(p, i); break;
   case HILO_OP_TORCH_INDEX_SELECT: props_torch_index(p, i); break;

@@ -16,6 +16,7 @@ typedef enum {
   VALUE_RESULTS, /* a tuple: n results of `%num:n` */
   VALUE_ARGS,    /* a tuple: n arguments from `%argnum` on */
   VALUE_TUPLE,   /* a tuple that is not written: the operands of instruction `num` */
+  VALUE_FEED,    /* (data, token) of infeed and recv: n results, the token last */
 } value_kind;
 typedef struct {
   uint32_t num;
@@ -102,6 +103,7 @@ void mlir_print_function_type(mlir_printer *p, hilo_inst i);
 uint32_t mlir_n_results(const mlir_printer *p, hilo_inst i);
 /* The tuple that a function gives: several results? */
 bool mlir_root_is_several(const mlir_printer *p, hilo_inst root);
+bool mlir_is_feed(const mlir_printer *p, hilo_inst i); /* infeed, recv-done */
 bool mlir_has_several_results(const mlir_printer *p, hilo_inst i);
 
 void mlir_print_ints(hilo_sb *out, const char *open, hilo_dims list, const char *close);

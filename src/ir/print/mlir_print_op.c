@@ -461,6 +461,27 @@ static void op_topk(mlir_printer *p, hilo_inst i) {
   mlir_print_result_types(p, i);
 }
 
+/* The done half of a transfer: both, as one operation on what the other half takes. */
+static void op_transfer(mlir_printer *p, hilo_inst i) {
+  const hilo_inst start = hilo_inst_operand(p->m, i, 0);
+  const bool send = hilo_inst_is(p->m, start, HILO_OP_SEND);
+  if (!send && !hilo_inst_is(p->m, start, HILO_OP_RECV)) {
+    mlir_refuse(p, i, "the end of a transfer that began elsewhere");
+    return;
+  }
+  hilo_sb_char(p->out, '"');
+  hilo_sb_str(p->out, p->op_name[send ? HILO_OP_SEND : HILO_OP_RECV]);
+  PRINT(p->out, "\"(");
+  mlir_print_operands(p, start, 0);
+  hilo_sb_char(p->out, ')');
+  mlir_print_props(p, i);
+  mlir_print_attrs(p, start);
+  PRINT(p->out, " : (");
+  mlir_print_operand_types(p, start, 0);
+  PRINT(p->out, ") -> ");
+  mlir_print_result_types(p, i);
+}
+
 /* ---- the table ---- */
 
 static mlir_op_fn *const forms[HILO_OP_COUNT] = {
@@ -585,7 +606,7 @@ static mlir_op_fn *const forms[HILO_OP_COUNT] = {
     [HILO_OP_RAGGED_DOT] = op_generic,
     [HILO_OP_REAL] = op_same,
     [HILO_OP_REAL_DYNAMIC_SLICE] = op_function,
-    [HILO_OP_RECV] = op_generic,
+    [HILO_OP_RECV_DONE] = op_transfer,
     [HILO_OP_REDUCE_PRECISION] = op_reduce_precision,
     [HILO_OP_REMAINDER] = op_same,
     [HILO_OP_REPLICA_ID] = op_result,
@@ -598,7 +619,7 @@ static mlir_op_fn *const forms[HILO_OP_COUNT] = {
     [HILO_OP_ROUND_NEAREST_EVEN] = op_same,
     [HILO_OP_RSQRT] = op_same,
     [HILO_OP_SELECT] = op_select,
-    [HILO_OP_SEND] = op_generic,
+    [HILO_OP_SEND_DONE] = op_transfer,
     [HILO_OP_SET_DIMENSION_SIZE] = op_index_dim,
     [HILO_OP_SHIFT_LEFT] = op_same,
     [HILO_OP_SHIFT_RIGHT_ARITHMETIC] = op_same,
@@ -628,7 +649,8 @@ static mlir_op_fn *const forms[HILO_OP_COUNT] = {
 
 void mlir_print_op(mlir_printer *p, hilo_inst i) {
   const hilo_op op = hilo_inst_op(p->m, i);
-  if (HILO_UNLIKELY(!forms[op] || !p->op_name[op].n)) {
+  const bool done = op == HILO_OP_SEND_DONE || op == HILO_OP_RECV_DONE;
+  if (HILO_UNLIKELY(!forms[op] || (!p->op_name[op].n && !done))) {
     mlir_refuse(p, i, NULL);
     return;
   }

@@ -18,6 +18,7 @@ uint32_t mlir_n_regions(const mlir_printer *p, hilo_inst i) {
   case HILO_OP_REDUCE_SCATTER:
   case HILO_OP_REDUCE_WINDOW:
   case HILO_OP_SCATTER:
+  case HILO_OP_SCAN:
   case HILO_OP_SORT: return 1;
   default: return 0;
   }
@@ -140,6 +141,32 @@ static void open_reduce(mlir_printer *p, hilo_inst i) {
   PRINT(p->out, "  {");
 }
 
+/* ---- scan ---- */
+
+/* `chlo.scan(%inputs) inits (%carries) dimension=0  attributes {…} {` */
+static void print_scan_head(mlir_printer *p, hilo_inst i) {
+  const hilo_scan_attrs a = hilo_attrs(p->m, i, scan);
+  const uint32_t n = hilo_inst_n_operands(p->m, i), n_inputs = n - (uint32_t)a.num_carries;
+  hilo_sb_str(p->out, p->op_name[HILO_OP_SCAN]);
+  hilo_sb_char(p->out, '(');
+  for (uint32_t k = 0; k < n; k++) {
+    if (k == n_inputs)
+      PRINT(p->out, ") inits (");
+    else if (k)
+      PRINT(p->out, ", ");
+    mlir_print_value(p, mlir_value_of(p, hilo_inst_operand(p->m, i, k)));
+  }
+  hilo_sb_printf(p->out, n == n_inputs ? ") inits () dimension=%lld" : ") dimension=%lld",
+                 (long long)a.dimension);
+  if (a.is_associative) PRINT(DICT(p, "is_associative"), "true");
+  if (a.is_reverse) PRINT(DICT(p, "is_reverse"), "true");
+  if (p->dict.n || mlir_has_extra(p, i)) {
+    mlir_dict_add_extra(p, i);
+    mlir_dict_print(p, "  attributes {");
+  }
+  PRINT(p->out, " {");
+}
+
 /* ---- the generic form ---- */
 
 static void open_block(mlir_printer *p, hilo_comp c) {
@@ -172,6 +199,10 @@ void mlir_open_region(mlir_printer *p, hilo_inst i, uint32_t k) {
     }
     break;
   case HILO_OP_REDUCE: open_reduce(p, i); break;
+  case HILO_OP_SCAN:
+    print_scan_head(p, i);
+    open_block(p, hilo_inst_called(p->m, i, 0));
+    break;
   default:
     if (!k) {
       mlir_print_generic_head(p, i);
@@ -197,8 +228,10 @@ void mlir_close_regions(mlir_printer *p, hilo_inst i) {
   mlir_newline(p);
   hilo_sb_char(p->out, '}');
   if (op == HILO_OP_WHILE || op == HILO_OP_REDUCE) return;
-  hilo_sb_char(p->out, ')');
-  mlir_print_attrs(p, i);
+  if (op != HILO_OP_SCAN) {
+    hilo_sb_char(p->out, ')');
+    mlir_print_attrs(p, i);
+  }
   PRINT(p->out, " : (");
   if (op == HILO_OP_CONDITIONAL)
     mlir_print_type(p, hilo_inst_type(p->m, hilo_inst_operand(p->m, i, 0)));

@@ -207,6 +207,10 @@ mlir_value mlir_value_element(const mlir_printer *p, mlir_value v, uint32_t k) {
   case VALUE_RESULTS:
     return v.n == 1 ? mlir_value_make(VALUE_RESULT, v.num, 0)
                     : mlir_value_make(VALUE_ELEMENT, v.num, k);
+  case VALUE_FEED:
+    if (k) return mlir_value_make(v.n == 1 ? VALUE_RESULT : VALUE_ELEMENT, v.num, v.n - 1);
+    return v.n == 2 ? mlir_value_make(VALUE_ELEMENT, v.num, 0)
+                    : mlir_value_make(VALUE_RESULTS, v.num, v.n - 1);
   case VALUE_ARGS: return mlir_value_make(VALUE_ARG, v.num + k, 0);
   case VALUE_TUPLE: return p->value[p->m->operand.v[p->m->inst.operands[v.num] + k].value];
   default: return v;
@@ -304,7 +308,22 @@ bool mlir_root_is_several(const mlir_printer *p, hilo_inst root) {
                                                  : mlir_has_several_results(p, root);
 }
 
+/* Data and a token: the data may be several values. */
+bool mlir_is_feed(const mlir_printer *p, hilo_inst i) {
+  return hilo_inst_is(p->m, i, HILO_OP_INFEED) || hilo_inst_is(p->m, i, HILO_OP_RECV_DONE);
+}
+
+static hilo_type fed_type(const mlir_printer *p, hilo_inst i) {
+  return hilo_type_element(&p->m->types, hilo_inst_type(p->m, i), 0);
+}
+
 uint32_t mlir_n_results(const mlir_printer *p, hilo_inst i) {
+  if (mlir_is_feed(p, i)) {
+    const hilo_type data = fed_type(p, i);
+    return 1 + (hilo_type_is_tuple(&p->m->types, data)
+                    ? hilo_type_n_elements_of_tuple(&p->m->types, data)
+                    : 1);
+  }
   return mlir_has_several_results(p, i)
              ? hilo_type_n_elements_of_tuple(&p->m->types, hilo_inst_type(p->m, i))
              : 1;
@@ -317,6 +336,20 @@ void mlir_print_result_types(mlir_printer *p, hilo_inst i) {
     return;
   }
   const uint32_t n = hilo_type_n_elements_of_tuple(&p->m->types, type);
+  if (mlir_is_feed(p, i)) {
+    const hilo_type data = fed_type(p, i);
+    const uint32_t n_data = mlir_n_results(p, i) - 1;
+    hilo_sb_char(p->out, '(');
+    for (uint32_t k = 0; k < n_data; k++) {
+      mlir_print_type(p, hilo_type_is_tuple(&p->m->types, data)
+                             ? hilo_type_element(&p->m->types, data, k)
+                             : data);
+      PRINT(p->out, ", ");
+    }
+    mlir_print_type(p, hilo_type_element(&p->m->types, type, 1));
+    hilo_sb_char(p->out, ')');
+    return;
+  }
   if (n != 1) hilo_sb_char(p->out, '(');
   for (uint32_t k = 0; k < n; k++) {
     if (k) PRINT(p->out, ", ");

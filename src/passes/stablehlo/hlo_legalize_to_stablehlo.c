@@ -24,6 +24,8 @@ static bool is_list_operand(const hilo_module *m, hilo_inst user, uint32_t k) {
   case HILO_OP_WHILE:
   case HILO_OP_OPT_BARRIER: return true;
   case HILO_OP_CONDITIONAL: return k > 0;
+  case HILO_OP_OUTFEED:
+  case HILO_OP_SEND: return k == 0 && hilo_inst_n_operands(m, hilo_inst_operand(m, user, 0)) != 1;
   default: return false;
   }
 }

@@ -64,23 +64,38 @@ static void pack_rows(sorter *s, uint64_t first, uint64_t n_rows) {
   }
 }
 
-/* The order of rows first … first + n_rows - 1, and how to get at their elements. */
-static hilo_status sort_batch(sorter *s, hilo_sort_order *order, uint64_t first, uint64_t n_rows,
-                              const uint64_t **sorted) {
-  pack_rows(s, first, n_rows);
-  const hilo_comparator comparator = hilo_sort_order_of(order, s->in, n_rows * s->size);
-  return hilo_merge_sort(s->e, n_rows, s->size, &comparator, sorted);
-}
-
 static uint64_t batch_rows(const sorter *s, uint64_t first) {
   const uint64_t most = s->size && s->size < BATCH_ELEMENTS ? BATCH_ELEMENTS / s->size : 1;
   return s->rows - first < most ? s->rows - first : most;
 }
 
+/* What is done with a batch: `sorted` has the elements of rows first … first + n_rows - 1 in order,
+ * as places in s->in. */
+typedef void write_fn(const sorter *s, const uint64_t *sorted, uint64_t first, uint64_t n_rows,
+                      const void *to);
+
+static hilo_status sort_all(sorter *s, hilo_sort_order *order, write_fn *write, const void *to) {
+  uint64_t n_rows;
+  hilo_status status = HILO_OK;
+  for (uint64_t first = 0; status == HILO_OK && first < s->rows; first += n_rows) {
+    const hilo_arena_mark mark = hilo_arena_get_mark(s->e->scratch);
+    const uint64_t *sorted;
+    n_rows = batch_rows(s, first);
+    pack_rows(s, first, n_rows);
+    const hilo_comparator comparator = hilo_sort_order_of(order, s->in, n_rows * s->size);
+    status = hilo_merge_sort(s->e, n_rows, s->size, &comparator, &sorted);
+    if (status == HILO_OK) write(s, sorted, first, n_rows, to);
+    hilo_arena_rewind(s->e->scratch, mark);
+  }
+  return status;
+}
+
 /* ---- sort ---- */
 
+/* to: where the elements of each array go */
 static void write_rows(const sorter *s, const uint64_t *sorted, uint64_t first, uint64_t n_rows,
-                       char *const *data) {
+                       const void *to) {
+  char *const *data = to;
   for (uint32_t k = 0; k < s->n; k++)
     for (uint64_t r = 0; r < n_rows; r++)
       hilo_pick_elements(data[k] + row_start(s, first + r) * s->sizes[k], (int64_t)s->inner,
@@ -98,32 +113,30 @@ hilo_status hilo_eval_op_sort(const hilo_eval *e, hilo_inst i, const hilo_value 
   hilo_status status = hilo_sort_order_open(e, i, hilo_inst_called(e->m, i, 0), n, etypes, &order);
   if (status == HILO_OK)
     status = hilo_eval_new_results(e, i, n, hilo_type_dims(&e->m->types, args[0].type), out, data);
-  uint64_t n_rows;
-  for (uint64_t first = 0; status == HILO_OK && first < s.rows; first += n_rows) {
-    const hilo_arena_mark mark = hilo_arena_get_mark(e->scratch);
-    const uint64_t *sorted;
-    n_rows = batch_rows(&s, first);
-    status = sort_batch(&s, order, first, n_rows, &sorted);
-    if (status == HILO_OK) write_rows(&s, sorted, first, n_rows, data);
-    hilo_arena_rewind(e->scratch, mark);
-  }
-  return status;
+  return status == HILO_OK ? sort_all(&s, order, write_rows, data) : status;
 }
 
 /* ---- topk ---- */
 
+typedef struct {
+  uint64_t k;
+  hilo_etype index_etype;
+  char *values, *indices;
+} selection;
+
 /* The first k of each row, and their indices in it. */
 static void write_first(const sorter *s, const uint64_t *sorted, uint64_t first, uint64_t n_rows,
-                        uint64_t k, hilo_etype index_etype, char *values, char *indices) {
+                        const void *to) {
+  const selection *t = to;
   const uint32_t bytes = s->sizes[0];
   hilo_lanes x;
   for (uint64_t r = 0; r < n_rows; r++) {
-    const uint64_t *row = sorted + r * s->size, to = (first + r) * k;
-    hilo_pick_elements(values + to * bytes, 1, s->in[0], row, k, bytes);
-    for (uint64_t at = 0; at < k; at += HILO_LANES) {
-      const uint32_t n = k - at < HILO_LANES ? (uint32_t)(k - at) : HILO_LANES;
+    const uint64_t *row = sorted + r * s->size, start = (first + r) * t->k;
+    hilo_pick_elements(t->values + start * bytes, 1, s->in[0], row, t->k, bytes);
+    for (uint64_t at = 0; at < t->k; at += HILO_LANES) {
+      const uint32_t n = t->k - at < HILO_LANES ? (uint32_t)(t->k - at) : HILO_LANES;
       for (uint32_t j = 0; j < n; j++) x.u[j] = row[at + j] - r * s->size;
-      hilo_lanes_store(index_etype, indices, to + at, n, &x);
+      hilo_lanes_store(t->index_etype, t->indices, start + at, n, &x);
     }
   }
 }
@@ -153,18 +166,12 @@ hilo_status hilo_eval_top_k(const hilo_eval *e, hilo_inst i, const hilo_value *i
   hilo_status status = open_topk_order(e, i, largest, &etype, &order);
   if (status == HILO_OK)
     status = hilo_eval_new_results(e, i, 2, (hilo_dims){result_dims, dims.n}, out, data);
-  uint64_t n_rows;
-  for (uint64_t first = 0; status == HILO_OK && first < s.rows; first += n_rows) {
-    const hilo_arena_mark mark = hilo_arena_get_mark(e->scratch);
-    const uint64_t *sorted;
-    n_rows = batch_rows(&s, first);
-    status = sort_batch(&s, order, first, n_rows, &sorted);
-    if (status == HILO_OK)
-      write_first(&s, sorted, first, n_rows, (uint64_t)k, hilo_value_etype(e, &out->elements[1]),
-                  data[0], data[1]);
-    hilo_arena_rewind(e->scratch, mark);
-  }
-  return status;
+  if (status != HILO_OK) return status;
+  const selection to = {.k = (uint64_t)k,
+                        .index_etype = hilo_value_etype(e, &out->elements[1]),
+                        .values = data[0],
+                        .indices = data[1]};
+  return sort_all(&s, order, write_first, &to);
 }
 
 hilo_status hilo_eval_op_topk(const hilo_eval *e, hilo_inst i, const hilo_value *args,

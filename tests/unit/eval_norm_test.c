@@ -1,20 +1,6 @@
 /* Batch norms against the formulas of the specification in long double, feature by feature; map. */
 #include "eval_reduce_support.h"
 
-static eval_fixture f;
-
-static int set_up(void **state) {
-  (void)state;
-  f = (eval_fixture){.seed = 5};
-  eval_open(&f);
-  return 0;
-}
-static int tear_down(void **state) {
-  (void)state;
-  eval_close(&f);
-  return 0;
-}
-
 typedef struct {
   tensor x, grad, scale, offset, mean, variance;
   uint32_t feature;

@@ -207,4 +207,20 @@ static inline hilo_etype real_etype(int k) {
   return all[(size_t)k % HILO_COUNT(all)];
 }
 
+/* ---- the fixture of a test program ---- */
+
+static eval_fixture f;
+
+static inline int set_up(void **state) {
+  (void)state;
+  f = (eval_fixture){.seed = 4};
+  eval_open(&f);
+  return 0;
+}
+static inline int tear_down(void **state) {
+  (void)state;
+  eval_close(&f);
+  return 0;
+}
+
 #endif

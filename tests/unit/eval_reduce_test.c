@@ -2,20 +2,6 @@
  * element, on random shapes, attributes and values of every type. */
 #include "eval_reduce_support.h"
 
-static eval_fixture f;
-
-static int set_up(void **state) {
-  (void)state;
-  f = (eval_fixture){.seed = 4};
-  eval_open(&f);
-  return 0;
-}
-static int tear_down(void **state) {
-  (void)state;
-  eval_close(&f);
-  return 0;
-}
-
 static uint32_t dims_attr(hilo_dims dims) {
   const hilo_dims_attrs attrs = {.dims = dims};
   return hilo_dims_put(&f.m->records, &attrs).ix;

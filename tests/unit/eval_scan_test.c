@@ -2,20 +2,6 @@
 #include "eval/machine.h"
 #include "eval_reduce_support.h"
 
-static eval_fixture f;
-
-static int set_up(void **state) {
-  (void)state;
-  f = (eval_fixture){.seed = 12};
-  eval_open(&f);
-  return 0;
-}
-static int tear_down(void **state) {
-  (void)state;
-  eval_close(&f);
-  return 0;
-}
-
 /* (x, carry) -> (carry * 2 + x, x - carry, and as carry the first of these). */
 static hilo_comp stepper(hilo_etype etype, hilo_dims dims) {
   const hilo_type type = hilo_type_array(&f.m->types, etype, dims);

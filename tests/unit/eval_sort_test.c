@@ -1,20 +1,6 @@
 /* sort and topk against insertion by comparison, in C, element by element. */
 #include "eval_reduce_support.h"
 
-static eval_fixture f;
-
-static int set_up(void **state) {
-  (void)state;
-  f = (eval_fixture){.seed = 77};
-  eval_open(&f);
-  return 0;
-}
-static int tear_down(void **state) {
-  (void)state;
-  eval_close(&f);
-  return 0;
-}
-
 /* ---- comparators, as regions and in C ---- */
 
 typedef enum { NUMBERS, TOTAL, JAX, SQUARES, TWO_KEYS, KINDS } kind;

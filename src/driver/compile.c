@@ -84,20 +84,21 @@ static hilo_status run(job *j) {
   return compile_flat(&j->program, m);
 }
 
-static void summarise(const hilo_program *p, hilo_status status) {
-  const hilo_str input = p->config->input;
+/* May itself run out of memory, so nothing is held any more. */
+static void summarise(const hilo_config *config, hilo_diags *diags, hilo_status status) {
+  const hilo_str input = config->input;
+  if (status == HILO_OK) return;
   if (status == HILO_OUT_OF_MEMORY) {
-    (void)hilo_diag_add(p->diags, HILO_DIAG_EMOD910, NULL, "memory ran out while compiling `%.*s`",
+    (void)hilo_diag_add(diags, HILO_DIAG_EMOD910, NULL, "memory ran out while compiling `%.*s`",
                         HILO_FMT(input));
     return;
   }
-  (void)hilo_diag_add(p->diags, HILO_DIAG_EMOD018, NULL,
-                      "HLO compilation failed: `%.*s`, %u error%s", HILO_FMT(input),
-                      p->diags->n_errors, p->diags->n_errors == 1 ? "" : "s");
+  (void)hilo_diag_add(diags, HILO_DIAG_EMOD018, NULL, "HLO compilation failed: `%.*s`, %u error%s",
+                      HILO_FMT(input), diags->n_errors, diags->n_errors == 1 ? "" : "s");
 }
 
-hilo_status hilo_compile_in(hilo_workspace *w, const hilo_config *config, hilo_log *log,
-                            hilo_diags *diags) {
+static hilo_status compile(hilo_workspace *w, const hilo_config *config, hilo_log *log,
+                           hilo_diags *diags) {
   jmp_buf oom;
   jmp_buf *const outer = diags->arena->oom;
   job j = {.program = {.config = config,
@@ -117,14 +118,21 @@ hilo_status hilo_compile_in(hilo_workspace *w, const hilo_config *config, hilo_l
   hilo_program_abort(&kept->program);
   hilo_workspace_reset(space);
   hilo_workspace_set_oom(space, NULL);
-  if (status != HILO_OK) summarise(&kept->program, status);
+  return status;
+}
+
+hilo_status hilo_compile_in(hilo_workspace *w, const hilo_config *config, hilo_log *log,
+                            hilo_diags *diags) {
+  const hilo_status status = compile(w, config, log, diags);
+  summarise(config, diags, status);
   return status;
 }
 
 hilo_status hilo_compile(const hilo_config *config, hilo_log *log, hilo_diags *diags) {
   hilo_workspace w;
   hilo_workspace_init(&w, diags->arena->allocator);
-  const hilo_status status = hilo_compile_in(&w, config, log, diags);
+  const hilo_status status = compile(&w, config, log, diags);
   hilo_workspace_deinit(&w);
+  summarise(config, diags, status);
   return status;
 }

@@ -233,9 +233,10 @@ static hilo_status prepare(job *j, hilo_module *m, hilo_layers *layers, hilo_uni
       .one_layer_each = config->mmf,
       .mac_target = (uint64_t)config->modular_flow_mac_target,
       .mac_threshold = (uint64_t)(threshold < 0 ? config->modular_flow_mac_target : threshold)};
+  const hilo_cut_options how_to_share = {.share = !config->force_all_uniq,
+                                         .share_scalars = config->share_scalars};
   *units = hilo_layers_group(layers, &grouping, p->kept);
-  HILO_TRY(
-      hilo_partition_cut(m, layers, units, !config->force_all_uniq, &runner.ctx, p->kept, &j->cut));
+  HILO_TRY(hilo_partition_cut(m, layers, units, &how_to_share, &runner.ctx, p->kept, &j->cut));
   report_pieces(j);
   return hilo_netlist_check(&j->cut, p->diags, p->scratch);
 }

@@ -17,17 +17,42 @@ static void find_repeated(hilo_cutter *c) {
   }
 }
 
+/* Do only elementwise operations use the value, as it is or broadcast? The others may want to see
+ * that it is constant: the padding value, the start of a reduction, an index. */
+static bool feeds_elementwise(const hilo_module *m, hilo_inst v, bool may_broadcast) {
+  for (hilo_use u = hilo_first_use(m, v); u.slot; u = hilo_next_use(m, u)) {
+    const hilo_inst user = hilo_use_user(m, u);
+    if (hilo_inst_has(m, user, HILO_TRAIT_ELEMENTWISE)) continue;
+    if (!may_broadcast || !hilo_inst_is(m, user, HILO_OP_BROADCAST) ||
+        !feeds_elementwise(m, user, false))
+      return false;
+  }
+  return true;
+}
+
+static void find_liftable(hilo_cutter *c) {
+  c->liftable = hilo_bitset_create(c->arena, c->m->n_inst_slots);
+  HILO_FOR_EACH_INST(c->m, c->m->entry, i) {
+    if (hilo_inst_is(c->m, i, HILO_OP_CONSTANT) &&
+        hilo_type_row_of(&c->m->types, hilo_inst_type(c->m, i))->n == 0 &&
+        feeds_elementwise(c->m, i, true))
+      hilo_bitset_set(c->liftable, hilo_ix(c->m, i));
+  }
+}
+
 hilo_status hilo_partition_cut(hilo_module *m, const hilo_layers *layers, const hilo_units *units,
-                               bool share, hilo_pass_ctx *ctx, hilo_arena *arena, hilo_cut *out) {
+                               const hilo_cut_options *options, hilo_pass_ctx *ctx,
+                               hilo_arena *arena, hilo_cut *out) {
   *out = (hilo_cut){.m = m, .units = units, .layers = layers};
   hilo_cutter c = {.cut = out, .m = m, .arena = arena, .ctx = ctx};
   c.copies_unit = units->n > 1 ? units->n : 0;
   HILO_TRY(hilo_cut_prepare(&c));
   find_repeated(&c);
+  find_liftable(&c);
   c.graph = hilo_entry_graph_make(m, arena);
   hilo_cut_classify(&c);
   hilo_cut_bodies(&c);
   hilo_cut_order(&c);
-  hilo_cut_share(&c, share);
+  hilo_cut_share(&c, options->share, options->share_scalars);
   return HILO_OK;
 }

@@ -54,12 +54,18 @@ typedef struct {
   uint32_t n_inst_slots;
 } hilo_cut;
 
+typedef struct {
+  bool share;         /* equal bodies are one definition */
+  bool share_scalars; /* bodies that agree up to scalar constants, too: these become inputs */
+} hilo_cut_options;
+
 /* Cut `m`, whose layers are grouped. Changes `m`: markers are removed (their diagnostics go to
  * ctx->diags), and values that are returned several times, or are parameters, get copies. All in
  * `arena`; ctx->scratch is used. */
 HILO_NODISCARD hilo_status hilo_partition_cut(hilo_module *m, const hilo_layers *layers,
-                                              const hilo_units *units, bool share,
-                                              hilo_pass_ctx *ctx, hilo_arena *arena, hilo_cut *out);
+                                              const hilo_units *units,
+                                              const hilo_cut_options *options, hilo_pass_ctx *ctx,
+                                              hilo_arena *arena, hilo_cut *out);
 
 /* The module of a definition, in `arena`, standing on the intern tables of the source, which must
  * not change as long as it lives. Threads may extract from one cut at the same time. */

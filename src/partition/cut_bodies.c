@@ -178,7 +178,7 @@ static void find_seeds(bodies *b) {
   }
 }
 
-static void set_producers(hilo_cut *cut, hilo_arena *arena) {
+void hilo_cut_set_producers(hilo_cut *cut, hilo_arena *arena) {
   cut->producer = HILO_NEW_ZEROED(arena, uint32_t, cut->n_inst_slots);
   for (uint32_t p = 0; p < cut->n_pieces; p++)
     for (uint32_t k = 0; k < cut->pieces[p].n_outputs; k++)
@@ -195,13 +195,14 @@ void hilo_cut_bodies(hilo_cutter *c) {
               .up = HILO_NEW_ZEROED(c->arena, uint64_t, n_slots),
               .down = HILO_NEW_ZEROED(c->arena, uint64_t, n_slots)};
   find_seeds(&b);
-  hilo_piece *pieces = HILO_NEW_ARRAY(c->arena, hilo_piece, n_units);
-  uint32_t first = n_units;
+  /* One more in front, for the piece of cut_scalars.c. */
+  hilo_piece *pieces = HILO_NEW_ARRAY(c->arena, hilo_piece, n_units + 1);
+  uint32_t first = n_units + 1;
   for (uint32_t unit = n_units; unit-- > 0;)
     if (make_piece(&b, unit, &pieces[first - 1])) first--;
   c->cut->pieces = pieces + first;
-  c->cut->n_pieces = n_units - first;
-  set_producers(c->cut, c->arena);
+  c->cut->n_pieces = n_units + 1 - first;
+  hilo_cut_set_producers(c->cut, c->arena);
   for (uint32_t unit = 0; unit < n_units; unit++) {
     HILO_VEC_FREE(c->arena, &b.outputs[unit]);
     HILO_VEC_FREE(c->arena, &b.effects[unit]);

@@ -12,6 +12,7 @@ typedef struct {
   hilo_pass_ctx *ctx;
   uint32_t copies_unit; /* where copies of outputs go: behind all others, if there are others */
   uint32_t *unit;       /* by instruction of the entry */
+  uint64_t *liftable;   /* bit by instruction: a scalar constant that may as well be an input */
   uint64_t *repeated;   /* bit by instruction: cheap or a view, in every piece that needs it */
   hilo_entry_graph graph;
   uint32_t *class; /* by instruction: equal for those that are equal by themselves */
@@ -28,8 +29,13 @@ void hilo_cut_classify(hilo_cutter *c);
 void hilo_cut_bodies(hilo_cutter *c);
 /* Aliases of pieces, and their order where no value says it. */
 void hilo_cut_order(hilo_cutter *c);
-/* Which pieces are the same. */
-void hilo_cut_share(hilo_cutter *c, bool share);
+/* Which pieces are the same; `lift`: those that are the same but for scalar constants are made the
+ * same. */
+void hilo_cut_share(hilo_cutter *c, bool share, bool lift);
+/* Pieces whose bodies agree up to scalar constants take these as inputs; `alike` numbers pieces by
+ * body without them. */
+void hilo_cut_lift_scalars(hilo_cutter *c, const uint32_t *alike);
+void hilo_cut_set_producers(hilo_cut *cut, hilo_arena *arena);
 
 /* Is it an array that comes from outside: a parameter, or an element of a tuple parameter? */
 bool hilo_cut_is_input(const hilo_module *m, hilo_inst i);

@@ -17,9 +17,14 @@ enum { OUTSIDE = 0 }; /* a token of another piece */
 static void put(sharing *s, uint32_t word) { HILO_PUSH(s->c->arena, &s->words, word); }
 
 /* Control edges count as far as both ends are in the body. */
-static void put_inst(sharing *s, const hilo_piece *piece, uint32_t at) {
+static void put_inst(sharing *s, const hilo_piece *piece, uint32_t at, bool with_scalars) {
   const hilo_module *m = s->c->m;
   const hilo_inst i = piece->body[at];
+  if (!with_scalars && hilo_bitset_get(s->c->liftable, hilo_ix(m, i))) {
+    put(s, 0);
+    put(s, hilo_inst_type(m, i).ix);
+    return;
+  }
   put(s, s->c->class[hilo_ix(m, i)]);
   for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
     put(s, s->number[hilo_ix(m, hilo_inst_operand(m, i, k))]);
@@ -41,12 +46,12 @@ static void forget_piece(sharing *s, const hilo_piece *piece) {
 }
 
 /* Flow and layers of the piece are not part of it: only what it computes. */
-static uint32_t text_of(sharing *s, const hilo_piece *piece) {
+static uint32_t text_of(sharing *s, const hilo_piece *piece, bool with_scalars) {
   const hilo_module *m = s->c->m;
   s->words.n = 0;
   number_piece(s, piece);
   put(s, piece->n_body);
-  for (uint32_t at = 0; at < piece->n_body; at++) put_inst(s, piece, at);
+  for (uint32_t at = 0; at < piece->n_body; at++) put_inst(s, piece, at, with_scalars);
   put(s, piece->n_inputs);
   for (uint32_t k = 0; k < piece->n_inputs; k++) put(s, hilo_inst_type(m, piece->inputs[k]).ix);
   put(s, piece->n_outputs);
@@ -60,17 +65,26 @@ static uint32_t text_of(sharing *s, const hilo_piece *piece) {
   return hilo_store_put(&s->texts, 0, s->words.v, s->words.n * sizeof(uint32_t));
 }
 
-void hilo_cut_share(hilo_cutter *c, bool share) {
+static void lift_scalars(sharing *s) {
+  const hilo_cut *cut = s->c->cut;
+  uint32_t *alike = HILO_NEW_ARRAY(s->c->arena, uint32_t, cut->n_pieces + 1);
+  for (uint32_t p = 0; p < cut->n_pieces; p++) alike[p] = text_of(s, &cut->pieces[p], false);
+  hilo_cut_lift_scalars(s->c, alike);
+}
+
+void hilo_cut_share(hilo_cutter *c, bool share, bool lift) {
   hilo_cut *cut = c->cut;
   sharing s = {.c = c, .number = HILO_NEW_ZEROED(c->arena, uint32_t, cut->n_inst_slots)};
   hilo_store_init(&s.texts, c->arena, NULL);
   s.definition_of = hilo_map_make(c->arena);
+  if (share && lift) lift_scalars(&s);
   cut->definitions = HILO_NEW_ARRAY(c->arena, hilo_piece_definition, cut->n_pieces + 1);
   for (uint32_t p = 0; p < cut->n_pieces; p++) {
     uint32_t definition = cut->n_definitions;
     if (share) {
       bool inserted;
-      uint32_t *known = hilo_map_at(&s.definition_of, text_of(&s, &cut->pieces[p]), &inserted);
+      uint32_t *known =
+          hilo_map_at(&s.definition_of, text_of(&s, &cut->pieces[p], true), &inserted);
       if (inserted) *known = definition;
       definition = *known;
     }

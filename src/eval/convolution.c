@@ -3,8 +3,9 @@
  * kernel: its places row-major, at each of them the input features. What the window finds in
  * padding, or between elements that base dilation moved apart, is 0, and is multiplied.
  *
- * The input is brought into the order [batch][places][features] and to terms once; the matrix of
- * windows is never there as a whole: its tiles are copied from the input while they are packed. */
+ * Images are taken some at a time, brought into the order [image][places][features] and to terms;
+ * the matrix of windows is never there as a whole: its tiles are copied from the terms while they
+ * are packed. */
 #include "eval/convolution.h"
 
 #include "eval/gemm.h"
@@ -18,11 +19,11 @@ typedef struct {
   hilo_dims in, out, kernel; /* spatial sizes */
   uint64_t in_places, out_places, kernel_places;
   uint64_t features, group_features; /* of the input: all, and those that a kernel sees */
-  const char *terms;                 /* of the input */
+  char *terms;                       /* of the images in hand */
   /* Where the window's place k of output place o lies in the input along dimension d, in places:
    * from[d][o * kernel.v[d] + k], -1: nowhere. */
   int64_t *from[HILO_MAX_RANK];
-  uint64_t first_image, first_feature; /* of the group */
+  uint64_t first_feature; /* of the group */
 } conv;
 
 /* ---- the matrix of windows ---- */
@@ -106,14 +107,23 @@ static void load_windows(const void *ctx, uint64_t row, uint64_t n_rows, uint64_
   split_place(c->kernel, k / c->group_features, first);
   split_place(c->out, row % c->out_places, o);
   for (uint64_t r = 0; r < n_rows; r++) {
-    const uint64_t image = c->first_image + (row + r) / c->out_places;
+    const uint64_t image = (row + r) / c->out_places;
     load_row(c, c->terms + image * image_bytes + c->first_feature * c->term_bytes, o, first, k, n_k,
              (char *)to + r * n_k * c->term_bytes);
     advance(c->out, o);
   }
 }
 
-/* ---- the operation ---- */
+/* ---- images in an order of their own ---- */
+
+/* An array seen as [image][places][features]. */
+typedef struct {
+  hilo_dims box;
+  hilo_strides strides;
+  uint32_t bytes;  /* of an element */
+  uint64_t stride; /* elements of an image */
+  bool is_dense;   /* it lies so */
+} images;
 
 /* A named dimension order: two dimensions around the spatial ones. */
 static hilo_dims order_of(int64_t first, hilo_dims spatial, int64_t last, int64_t *order) {
@@ -129,39 +139,93 @@ static hilo_dims sizes_of(const hilo_eval *e, hilo_dims dims, hilo_dims which) {
   return (hilo_dims){sizes, which.n};
 }
 
-static const char *load_terms(const conv *c, const hilo_value *input, hilo_dims order) {
-  const hilo_etype etype = hilo_value_etype(c->e, input);
-  const uint64_t n = hilo_value_n_elements(c->e, input);
-  const char *ordered =
-      hilo_dense_in_order(c->e->scratch, hilo_type_dims(&c->e->m->types, input->type),
-                          hilo_etype_bytes(etype), input->data, order);
-  char *terms = hilo_arena_alloc_array(c->e->scratch, n + 1, c->term_bytes, 64);
-  hilo_sum_load(c->result, etype, ordered, 0, n, terms);
-  return terms;
+static images images_of(const hilo_eval *e, const hilo_value *v, hilo_dims order) {
+  const hilo_dims dims = hilo_type_dims(&e->m->types, v->type);
+  const hilo_strides dense = hilo_strides_row_major(dims);
+  images m = {.box = sizes_of(e, dims, order),
+              .bytes = hilo_etype_bytes(hilo_value_etype(e, v)),
+              .is_dense = hilo_is_dense_in_order(dims, order)};
+  for (uint32_t d = 0; d < order.n; d++) m.strides.step[d] = dense.step[order.v[d]];
+  m.stride = count_of((hilo_dims){m.box.v + 1, m.box.n - 1});
+  return m;
 }
 
-typedef struct {
-  uint64_t n_groups, images, outputs; /* images and output features of one group */
-  bool splits_batch;
-} grouping;
+/* The box and strides of n images from `first` on. */
+static hilo_dims some_images(const images *m, uint64_t first, uint64_t n, int64_t *sizes,
+                             hilo_strides *strides) {
+  memcpy(sizes, m->box.v, m->box.n * sizeof(int64_t));
+  sizes[0] = (int64_t)n;
+  *strides = m->strides;
+  strides->start = (int64_t)first * m->strides.step[0];
+  return (hilo_dims){sizes, m->box.n};
+}
 
-static void multiply_groups(conv *c, const grouping *g, hilo_dense_factor *kernel, char *data) {
-  const uint64_t m = g->images * c->out_places, k = c->kernel_places * c->group_features;
-  const hilo_gemm_room room = hilo_gemm_room_of(c->e->scratch, c->result, m, g->outputs, k);
-  for (uint64_t at = 0; at < g->n_groups; at++) {
-    c->first_image = g->splits_batch ? at * g->images : 0;
-    c->first_feature = g->splits_batch ? 0 : at * c->group_features;
-    kernel->start = at * g->outputs * k;
+/* ---- the operation ---- */
+
+/* What is taken at a time: terms of the images in hand. */
+enum { BLOCK_BYTES = 32 << 20 };
+
+typedef struct {
+  uint64_t batch_groups, feature_groups; /* one of them is 1 */
+  uint64_t images, outputs;              /* images and output features of one group */
+  uint64_t block;                        /* images at a time */
+  images in, out;
+  hilo_etype in_etype;
+  const char *input;
+  char *in_block, *out_block, *output; /* blocks: NULL where the array itself is in order */
+} plan;
+
+static void load_images(const conv *c, const plan *p, uint64_t first, uint64_t n) {
+  const char *from = p->input + first * p->in.stride * p->in.bytes;
+  if (!p->in.is_dense) {
+    int64_t sizes[HILO_MAX_RANK];
+    hilo_strides strides;
+    const hilo_dims box = some_images(&p->in, first, n, sizes, &strides);
+    const hilo_strides dense = hilo_strides_row_major(box);
+    hilo_strided_copy(box, p->in.bytes, p->in_block, &dense, p->input, &strides);
+    from = p->in_block;
+  }
+  hilo_sum_load(c->result, p->in_etype, from, 0, n * p->in.stride, c->terms);
+}
+
+static void store_images(const plan *p, uint64_t first, uint64_t n) {
+  int64_t sizes[HILO_MAX_RANK];
+  hilo_strides strides;
+  const hilo_dims box = some_images(&p->out, first, n, sizes, &strides);
+  const hilo_strides dense = hilo_strides_row_major(box);
+  hilo_strided_copy(box, p->out.bytes, p->output, &strides, p->out_block, &dense);
+}
+
+/* n output images from `first` on. A group of the batch has input images and columns of its own. */
+static void multiply_images(conv *c, const plan *p, hilo_dense_factor *kernel,
+                            const hilo_gemm_room *room, uint64_t first, uint64_t n) {
+  const uint64_t n_groups = p->batch_groups * p->feature_groups;
+  const uint64_t step = n_groups * p->outputs, row = p->out.is_dense ? first * c->out_places : 0;
+  for (uint64_t at = 0; at < n_groups; at++) {
+    if (at == 0 || p->batch_groups > 1)
+      load_images(c, p, (p->batch_groups > 1 ? at * p->images : 0) + first, n);
+    c->first_feature = p->batch_groups > 1 ? 0 : at * c->group_features;
+    kernel->start = at * p->outputs * kernel->step;
     const hilo_gemm_job job = {.result = c->result,
-                               .m = m,
-                               .n = g->outputs,
-                               .k = k,
+                               .m = n * c->out_places,
+                               .n = p->outputs,
+                               .k = kernel->step,
                                .a = {.load = load_windows, .ctx = c, .by_outer = true},
                                .b = hilo_factor_of(kernel, true),
-                               .data = data,
-                               .start = at * g->outputs,
-                               .step = g->n_groups * g->outputs};
-    hilo_gemm(&job, &room);
+                               .data = p->out.is_dense ? p->output : p->out_block,
+                               .start = row * step + at * p->outputs,
+                               .step = step};
+    hilo_gemm(&job, room);
+  }
+  if (!p->out.is_dense) store_images(p, first, n);
+}
+
+static void multiply_all(conv *c, const plan *p, hilo_dense_factor *kernel) {
+  const hilo_gemm_room room = hilo_gemm_room_of(c->e->scratch, c->result, p->block * c->out_places,
+                                                p->outputs, kernel->step);
+  for (uint64_t first = 0; first < p->images; first += p->block) {
+    const uint64_t left = p->images - first;
+    multiply_images(c, p, kernel, &room, first, left < p->block ? left : p->block);
   }
 }
 
@@ -176,7 +240,6 @@ static hilo_status check(const hilo_eval *e, hilo_inst i, const hilo_conv_attrs 
   return HILO_OK;
 }
 
-/* All that does not depend on groups. */
 static conv *open_conv(const hilo_eval *e, const hilo_value *args, const hilo_value *out,
                        const hilo_conv_dims_attrs *d, const hilo_window_attrs *w) {
   const hilo_dims in = hilo_type_dims(&e->m->types, args[0].type);
@@ -189,15 +252,12 @@ static conv *open_conv(const hilo_eval *e, const hilo_value *args, const hilo_va
   c->in = sizes_of(e, in, d->input_spatial);
   c->out = sizes_of(e, hilo_type_dims(&e->m->types, out->type), d->output_spatial);
   c->kernel = sizes_of(e, kernel, d->kernel_spatial);
-  c->in_places = count_of(c->in);
   c->out_places = count_of(c->out);
+  c->in_places = count_of(c->in);
   c->kernel_places = count_of(c->kernel);
   c->features = (uint64_t)in.v[d->input_feature];
   c->group_features = (uint64_t)kernel.v[d->kernel_input_feature];
   find_places(c, w);
-  int64_t order[HILO_MAX_RANK];
-  c->terms =
-      load_terms(c, &args[0], order_of(d->input_batch, d->input_spatial, d->input_feature, order));
   return c;
 }
 
@@ -214,19 +274,30 @@ static hilo_dense_factor open_kernel(const conv *c, const hilo_value *kernel,
   return dense;
 }
 
-/* From [batch][places][features] to the output's own order. */
-static void store_ordered(hilo_dims dims, hilo_dims order, uint32_t size, const char *from,
-                          char *data) {
-  const hilo_strides strides = hilo_strides_row_major(dims);
-  hilo_strides into = {0};
-  int64_t sizes[HILO_MAX_RANK];
-  for (uint32_t k = 0; k < dims.n; k++) {
-    sizes[k] = dims.v[order.v[k]];
-    into.step[k] = strides.step[order.v[k]];
-  }
-  const hilo_dims box = {sizes, dims.n};
-  const hilo_strides dense = hilo_strides_row_major(box);
-  hilo_strided_copy(box, size, data, &into, from, &dense);
+/* Groups, orders, and room for a block. */
+static plan *open_plan(conv *c, const hilo_conv_attrs *a, const hilo_conv_dims_attrs *d,
+                       const hilo_value *args, const hilo_value *out, char *data) {
+  hilo_arena *arena = c->e->scratch;
+  int64_t order[HILO_MAX_RANK];
+  plan *p = HILO_NEW_ZEROED(arena, plan, 1);
+  p->in = images_of(c->e, &args[0],
+                    order_of(d->input_batch, d->input_spatial, d->input_feature, order));
+  p->out =
+      images_of(c->e, out, order_of(d->output_batch, d->output_spatial, d->output_feature, order));
+  p->in_etype = hilo_value_etype(c->e, &args[0]);
+  p->input = args[0].data;
+  p->output = data;
+  p->batch_groups = a->batch_group_count > 1 ? (uint64_t)a->batch_group_count : 1;
+  p->feature_groups = a->feature_group_count > 1 ? (uint64_t)a->feature_group_count : 1;
+  p->images = (uint64_t)p->in.box.v[0] / p->batch_groups;
+  p->outputs = (uint64_t)p->out.box.v[p->out.box.n - 1] / (p->batch_groups * p->feature_groups);
+  p->block = BLOCK_BYTES / (p->in.stride * c->term_bytes + 1);
+  p->block = p->block < 1 ? 1 : p->block > p->images ? p->images : p->block;
+  const uint64_t n = p->block * p->in.stride, n_out = p->block * p->out.stride;
+  c->terms = hilo_arena_alloc_array(arena, n + 1, c->term_bytes, 64);
+  if (!p->in.is_dense) p->in_block = hilo_arena_alloc_array(arena, n + 1, p->in.bytes, 64);
+  if (!p->out.is_dense) p->out_block = hilo_arena_alloc_array(arena, n_out + 1, p->out.bytes, 64);
+  return p;
 }
 
 hilo_status hilo_eval_convolve(const hilo_eval *e, hilo_inst i, const hilo_value *args,
@@ -236,27 +307,10 @@ hilo_status hilo_eval_convolve(const hilo_eval *e, hilo_inst i, const hilo_value
   HILO_TRY(check(e, i, &a, args, hilo_value_etype(e, out)));
   char *data = hilo_eval_new_array(e, i, out);
   if (!data) return HILO_LIMIT_ERROR;
-  const uint64_t n = hilo_value_n_elements(e, out);
-  if (n == 0) return HILO_OK;
-
+  if (hilo_value_n_elements(e, out) == 0) return HILO_OK;
   conv *c = open_conv(e, args, out, &d, w);
   hilo_dense_factor kernel = open_kernel(c, &args[1], &d);
-  const uint64_t batch_groups = a.batch_group_count > 1 ? (uint64_t)a.batch_group_count : 1;
-  const uint64_t feature_groups = a.feature_group_count > 1 ? (uint64_t)a.feature_group_count : 1;
-  grouping g = {.n_groups = batch_groups * feature_groups, .splits_batch = batch_groups > 1};
-  const hilo_dims in = hilo_type_dims(&e->m->types, args[0].type);
-  const hilo_dims kernel_dims = hilo_type_dims(&e->m->types, args[1].type);
-  g.images = (uint64_t)in.v[d.input_batch] / batch_groups;
-  g.outputs = (uint64_t)kernel_dims.v[d.kernel_output_feature] / g.n_groups;
-
-  int64_t order[HILO_MAX_RANK];
-  const hilo_dims out_order = order_of(d.output_batch, d.output_spatial, d.output_feature, order);
-  const hilo_dims dims = hilo_type_dims(&e->m->types, out->type);
-  const uint32_t size = hilo_etype_bytes(c->result);
-  const bool is_in_order = hilo_is_dense_in_order(dims, out_order);
-  char *to = is_in_order ? data : hilo_arena_alloc_array(e->scratch, n, size, 64);
-  multiply_groups(c, &g, &kernel, to);
-  if (!is_in_order) store_ordered(dims, out_order, size, to, data);
+  multiply_all(c, open_plan(c, &a, &d, args, out, data), &kernel);
   return HILO_OK;
 }
 

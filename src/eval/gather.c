@@ -18,8 +18,8 @@ hilo_status hilo_eval_op_gather(const hilo_eval *e, hilo_inst i, const hilo_valu
       hilo_index_space_of(e, &dims, &args[1], operand, hilo_type_dims(&e->m->types, out->type));
   if (!s.fits) return hilo_eval_refuse(e, i, "it takes more than its operand has");
   const uint32_t size = hilo_etype_bytes(hilo_value_etype(e, out));
-  hilo_copy_plan plan =
-      hilo_copy_prepare((hilo_dims){s.size, s.rank}, size, &s.in_windows, &s.in_operand);
+  hilo_copy_plan plan;
+  hilo_copy_prepare(&plan, (hilo_dims){s.size, s.rank}, size, &s.in_windows, &s.in_operand);
   for (bool more = hilo_walk_begin(&s.vectors); more; more = hilo_walk_next(&s.vectors)) {
     int64_t at;
     (void)hilo_index_space_at(&s, true, &at);

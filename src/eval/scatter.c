@@ -151,7 +151,8 @@ static void copy_updates(scatter *s) {
   for (uint32_t k = 0; k < s->n && s->space.fits; k++) {
     const column *c = &s->columns[k];
     const uint32_t size = hilo_etype_bytes(c->etype);
-    hilo_copy_plan plan = hilo_copy_prepare(box, size, &s->space.in_operand, &s->space.in_windows);
+    hilo_copy_plan plan;
+    hilo_copy_prepare(&plan, box, size, &s->space.in_operand, &s->space.in_windows);
     hilo_walk *v = &s->space.vectors;
     for (bool more = hilo_walk_begin(v); more; more = hilo_walk_next(v)) {
       int64_t at;

@@ -16,15 +16,19 @@ hilo_strides hilo_strides_row_major(hilo_dims dims) {
   return s;
 }
 
-hilo_walk hilo_walk_of(hilo_dims box) {
+static void start(hilo_walk *w, hilo_dims box) {
   HILO_CHECK(box.n <= HILO_MAX_RANK);
-  hilo_walk w;
-  w.rank = box.n;
-  w.n_places = 0;
+  w->rank = box.n;
+  w->n_places = 0;
   for (uint32_t d = 0; d < box.n; d++) {
-    w.size[d] = box.v[d];
-    w.index[d] = 0;
+    w->size[d] = box.v[d];
+    w->index[d] = 0;
   }
+}
+
+hilo_walk hilo_walk_of(hilo_dims box) {
+  hilo_walk w;
+  start(&w, box);
   return w;
 }
 
@@ -106,21 +110,21 @@ static uint32_t finest(const hilo_walk *w, uint32_t p) {
   return best;
 }
 
-hilo_copy_plan hilo_copy_prepare(hilo_dims box, uint32_t size, const hilo_strides *to_strides,
-                                 const hilo_strides *from_strides) {
-  hilo_copy_plan plan = {
-      .outer = hilo_walk_of(box), .size = size, .row = {.n = 1}, .run = {.n = 1}};
-  hilo_walk *w = &plan.outer;
+void hilo_copy_prepare(hilo_copy_plan *plan, hilo_dims box, uint32_t size,
+                       const hilo_strides *to_strides, const hilo_strides *from_strides) {
+  hilo_walk *w = &plan->outer;
+  start(w, box); /* not a copy of one: they are large, and copies often small */
+  plan->size = size;
+  plan->row = plan->run = (hilo_run){.n = 1};
   hilo_walk_follow(w, to_strides);
   hilo_walk_follow(w, from_strides);
   hilo_walk_simplify(w);
-  if (w->rank == 0) return plan;
+  if (w->rank == 0) return;
   const uint32_t d = finest(w, TO);
-  uint32_t e = finest(w, FROM);
+  const uint32_t e = finest(w, FROM);
   const bool is_tiled = e != d && w->step[e][FROM];
-  plan.run = take(w, d);
-  if (is_tiled) plan.row = take(w, e > d ? e - 1 : e);
-  return plan;
+  plan->run = take(w, d);
+  if (is_tiled) plan->row = take(w, e > d ? e - 1 : e);
 }
 
 static void copy_tiles(const hilo_copy_plan *plan, char *to, const char *from) {
@@ -153,7 +157,8 @@ void hilo_copy_run(hilo_copy_plan *plan, char *to, const char *from) {
 
 void hilo_strided_copy(hilo_dims box, uint32_t size, char *to, const hilo_strides *to_strides,
                        const char *from, const hilo_strides *from_strides) {
-  hilo_copy_plan plan = hilo_copy_prepare(box, size, to_strides, from_strides);
+  hilo_copy_plan plan;
+  hilo_copy_prepare(&plan, box, size, to_strides, from_strides);
   hilo_copy_run(&plan, to, from);
 }
 

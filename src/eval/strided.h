@@ -110,8 +110,8 @@ typedef struct {
   uint32_t size;
 } hilo_copy_plan;
 
-hilo_copy_plan hilo_copy_prepare(hilo_dims box, uint32_t size, const hilo_strides *to_strides,
-                                 const hilo_strides *from_strides);
+void hilo_copy_prepare(hilo_copy_plan *plan, hilo_dims box, uint32_t size,
+                       const hilo_strides *to_strides, const hilo_strides *from_strides);
 /* The plan is unchanged afterwards. */
 void hilo_copy_run(hilo_copy_plan *plan, char *to, const char *from);
 

@@ -575,6 +575,31 @@ static void large_convolutions(void **state) {
   check_conv(f, &c, types);
 }
 
+/* Images of 11 MB of terms each: two at a time, then one, for either group of the batch. */
+static void convolutions_of_many_images(void **state) {
+  eval_fixture *f = *state;
+  static const hilo_etype types[3] = {HILO_C64, HILO_C64, HILO_C64};
+  const conv_numbers c = {.rank = 2,
+                          .images = 6,
+                          .features = 1,
+                          .outputs = 2,
+                          .batch_groups = 2,
+                          .feature_groups = 1,
+                          .in = {700, 1000},
+                          .kernel = {2, 1},
+                          .out = {699, 1000},
+                          .stride = {1, 1},
+                          .window_dilation = {1, 1},
+                          .base_dilation = {1, 1},
+                          .in_order = {3, 0, 1, 2},
+                          .kernel_order = {0, 1, 2, 3},
+                          .out_order = {0, 1, 2, 3},
+                          .in_dims = {1, 700, 1000, 6},
+                          .kernel_dims = {1, 2, 2, 1},
+                          .out_dims = {3, 2, 699, 1000}};
+  check_conv(f, &c, types);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(dots, set_up, tear_down),
@@ -585,6 +610,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(ragged_dots, set_up, tear_down),
       cmocka_unit_test_setup_teardown(convolutions, set_up, tear_down),
       cmocka_unit_test_setup_teardown(large_convolutions, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(convolutions_of_many_images, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

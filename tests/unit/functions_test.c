@@ -471,6 +471,46 @@ static void constants_take_the_operands_shape(void **state) {
   }
 }
 
+/* ---- dynamic dimensions ---- */
+
+static void sizes_may_be_known_at_run_time_only(void **state) {
+  (void)state;
+  static const hilo_op ops[] = {HILO_OP_SINH, HILO_OP_LGAMMA, HILO_OP_NEXT_AFTER, HILO_OP_IS_INF};
+  static const float x[3] = {0.5f, 2.5f, 10}, y[3] = {1, 0, 20};
+  for (size_t k = 0; k < HILO_COUNT(ops); k++) {
+    bench b;
+    bench_open(&b);
+    const hilo_type open = type_of(b.m, "f32[?]"), closed = type_of(b.m, "f32[3]");
+    const bool gives_pred = ops[k] == HILO_OP_IS_INF;
+    const hilo_type open_result = gives_pred ? type_of(b.m, "pred[?]") : open;
+    const hilo_type result = gives_pred ? type_of(b.m, "pred[3]") : closed;
+    const uint32_t n = (uint32_t)hilo_op_get(ops[k])->min_operands;
+    const hilo_comp c =
+        hilo_comp_add(b.m, hilo_comp_fresh_name(b.m, hilo_module_string(b.m, HILO_STR("f"))));
+    hilo_inst params[2];
+    for (uint32_t o = 0; o < n; o++) {
+      const hilo_inst_desc desc = {.op = HILO_OP_PARAMETER, .type = open, .attr = o};
+      params[o] = hilo_inst_add(b.m, c, &desc);
+    }
+    const hilo_inst_desc desc = {
+        .op = ops[k], .type = open_result, .operands = params, .n_operands = n};
+    hilo_comp_set_root(b.m, c, hilo_inst_add(b.m, c, &desc));
+    assert_true(expand(&b));
+    const hilo_value args[2] = {{.type = closed, .data = (const char *)x},
+                                {.type = closed, .data = (const char *)y}};
+    const hilo_value got = run(&b, c, args);
+    const hilo_value expected = apply(&b, DIRECT, ops[k], 0, result, args, n);
+    for (size_t j = 0; j < 3; j++) {
+      if (gives_pred)
+        assert_int_equal(got.data[j], expected.data[j]);
+      else
+        assert_true(ulps_between(HILO_F32, part(HILO_F32, got.data, j),
+                                 part(HILO_F32, expected.data, j)) <= 4);
+    }
+    bench_close(&b);
+  }
+}
+
 /* ---- complex elements beyond one block of lanes ---- */
 
 static void complex_numbers_are_made_and_taken_apart(void **state) {
@@ -525,6 +565,7 @@ int main(void) {
       cmocka_unit_test(choices_and_comparisons_are_broadcast),
       cmocka_unit_test(functions_are_broadcast),
       cmocka_unit_test(constants_take_the_operands_shape),
+      cmocka_unit_test(sizes_may_be_known_at_run_time_only),
       cmocka_unit_test(complex_numbers_are_made_and_taken_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

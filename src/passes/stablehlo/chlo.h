@@ -12,19 +12,22 @@ typedef struct {
   hilo_module *m;
   hilo_inst at;
   hilo_type type;
-  bool is_wide; /* f64 */
+  hilo_inst shape; /* its dimensions as a tensor; none where they are static */
+  bool is_wide;    /* f64 */
 } hilo_chlo;
 
-/* What `x` and its like are computed in. */
-static inline hilo_chlo hilo_chlo_like(hilo_module *m, hilo_inst at, hilo_inst x) {
-  const hilo_type type = hilo_inst_type(m, x);
-  return (hilo_chlo){m, at, type, hilo_type_etype(&m->types, type) == HILO_F64};
-}
+/* What numbers of the dimensions of `x` and of element type `etype` are computed in. Where these
+ * dimensions are dynamic, they are asked for here, once. */
+hilo_chlo hilo_chlo_like(hilo_module *m, hilo_inst at, hilo_inst x, hilo_etype etype);
 
 /* ---- arithmetic ---- */
 
+/* An element everywhere, of c's dimensions. */
+hilo_inst hilo_chlo_splat(const hilo_chlo *c, hilo_etype etype, const void *element);
+/* A number of c's type. */
+hilo_inst hilo_chlo_number(const hilo_chlo *c, double value);
 static inline hilo_inst number(const hilo_chlo *c, double value) {
-  return hilo_build_splat_float(c->m, c->at, c->type, value);
+  return hilo_chlo_number(c, value);
 }
 static inline hilo_inst unary(const hilo_chlo *c, hilo_op op, hilo_inst x) {
   return hilo_build_unary(c->m, c->at, op, x);

@@ -10,6 +10,61 @@
 
 static const double log_2 = 0.69314718055994530942;
 
+/* ---- constants ---- */
+
+/* [d0, d1, …] of x, in s32. */
+static hilo_inst shape_of(hilo_module *m, hilo_inst at, hilo_inst x) {
+  const uint32_t rank = hilo_inst_dims(m, x).n;
+  const hilo_type scalar = hilo_type_scalar(&m->types, HILO_S32);
+  const hilo_type single = hilo_type_array(&m->types, HILO_S32, HILO_DIMS_OF(1));
+  hilo_inst sizes[HILO_MAX_RANK];
+  for (uint32_t d = 0; d < rank; d++) {
+    const hilo_inst_desc desc = {.op = HILO_OP_GET_DIMENSION_SIZE,
+                                 .type = scalar,
+                                 .operands = &x,
+                                 .n_operands = 1,
+                                 .attr = d};
+    sizes[d] = hilo_build_reshape(m, at, hilo_inst_insert_before(m, at, &desc), single);
+  }
+  const hilo_dims_attrs along = {.dims = HILO_DIMS_OF(0)};
+  const hilo_inst_desc desc = {
+      .op = HILO_OP_CONCATENATE,
+      .type = hilo_type_array(&m->types, HILO_S32, HILO_DIMS_OF((int64_t)rank)),
+      .operands = sizes,
+      .n_operands = rank,
+      .attr = hilo_dims_put(&m->records, &along).ix};
+  return hilo_inst_insert_before(m, at, &desc);
+}
+
+hilo_chlo hilo_chlo_like(hilo_module *m, hilo_inst at, hilo_inst x, hilo_etype etype) {
+  const hilo_type type = hilo_type_with_etype(&m->types, hilo_inst_type(m, x), etype);
+  const bool is_dynamic = hilo_type_row_of(&m->types, type)->flags & HILO_TYPE_DYNAMIC;
+  const hilo_inst shape = is_dynamic ? shape_of(m, at, x) : HILO_INST_NONE;
+  return (hilo_chlo){m, at, type, shape, etype == HILO_F64};
+}
+
+hilo_inst hilo_chlo_splat(const hilo_chlo *c, hilo_etype etype, const void *element) {
+  const hilo_type type = hilo_type_with_etype(&c->m->types, c->type, etype);
+  if (!c->shape.ix) return hilo_build_splat(c->m, c->at, type, element);
+  const hilo_type scalar = hilo_type_scalar(&c->m->types, etype);
+  const hilo_dynamic_broadcast_attrs attrs = {.dims = HILO_DIMS_NONE};
+  const hilo_inst operands[2] = {hilo_build_splat(c->m, c->at, scalar, element), c->shape};
+  const hilo_inst_desc desc = {.op = HILO_OP_DYNAMIC_BROADCAST_IN_DIM,
+                               .type = type,
+                               .operands = operands,
+                               .n_operands = 2,
+                               .attr = hilo_dynamic_broadcast_put(&c->m->records, &attrs).ix};
+  return hilo_inst_insert_before(c->m, c->at, &desc);
+}
+
+hilo_inst hilo_chlo_number(const hilo_chlo *c, double value) {
+  const hilo_etype etype = hilo_type_etype(&c->m->types, c->type);
+  const uint64_t bits = hilo_float_from_double(hilo_etype_float_format(etype), value);
+  return hilo_chlo_splat(c, etype, &bits);
+}
+
+/* ---- functions ---- */
+
 hilo_inst hilo_chlo_polynomial_at(const hilo_chlo *c, const hilo_chlo_polynomial p[2],
                                   hilo_inst z) {
   const hilo_chlo_polynomial *mine = &p[c->is_wide];
@@ -116,7 +171,10 @@ static hilo_etype integer_of_width(uint32_t bits, bool is_signed) {
 }
 
 static hilo_inst integer(const hilo_chlo *c, hilo_inst like, uint64_t value) {
-  return hilo_build_splat_int(c->m, c->at, hilo_inst_type(c->m, like), (int64_t)value);
+  const hilo_etype etype = hilo_inst_etype(c->m, like);
+  const uint64_t bits = hilo_etype_table[etype].bits;
+  if (bits < 8) value &= (1u << bits) - 1;
+  return hilo_chlo_splat(c, etype, &value);
 }
 
 hilo_inst hilo_chlo_has_sign(const hilo_chlo *c, hilo_inst x) {

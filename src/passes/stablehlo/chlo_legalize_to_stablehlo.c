@@ -3,8 +3,8 @@
  * Functions are expanded where they stand (one expansion an operation, no fixpoint); those that HLO
  * has itself and JAX leaves to it (erf, tan, top_k, ragged_dot, scan) stay. Floats narrower than
  * f32 are computed in f32 and rounded once, except where the operation is exact. Operations with
- * implicit broadcasting get their operands broadcast. What has dynamic dimensions stays as it is:
- * the expansions need constants of the operand's shape.
+ * implicit broadcasting get their operands broadcast. Constants get dynamic dimensions by
+ * dynamic_broadcast_in_dim; an implicit broadcast of dynamic dimensions stays as it is.
  *
  * Ends because nothing that it builds is an operation that it matches. Linear. */
 #include "passes/passes.h"
@@ -49,7 +49,7 @@ static hilo_inst in_f32(hilo_module *m, hilo_inst at, hilo_op op, hilo_inst x, h
   const hilo_etype etype = hilo_inst_etype(m, x);
   const hilo_etype wide = etype == HILO_F64 ? HILO_F64 : HILO_F32;
   const hilo_inst a = hilo_build_convert(m, at, x, wide);
-  const hilo_chlo c = hilo_chlo_like(m, at, a);
+  const hilo_chlo c = hilo_chlo_like(m, at, a, wide);
   const hilo_inst value = y.ix ? function_of_two(op)(&c, a, hilo_build_convert(m, at, y, wide))
                                : function_of_one(op)(&c, a);
   return hilo_build_convert(m, at, value, etype);
@@ -57,17 +57,30 @@ static hilo_inst in_f32(hilo_module *m, hilo_inst at, hilo_op op, hilo_inst x, h
 
 static hilo_inst expand_complex(hilo_module *m, hilo_inst at, hilo_op op, hilo_inst z) {
   const hilo_etype part = hilo_inst_etype(m, z) == HILO_C64 ? HILO_F32 : HILO_F64;
-  const hilo_type type = hilo_type_with_etype(&m->types, hilo_inst_type(m, z), part);
-  const hilo_chlo c = {m, at, type, part == HILO_F64};
+  const hilo_chlo c = hilo_chlo_like(m, at, z, part);
   return hilo_chlo_complex(&c, op, z);
+}
+
+/* Computed in the type it has, without rounding but that of a product. */
+static bool is_exact(hilo_op op) {
+  switch (op) {
+  case HILO_OP_IS_INF:
+  case HILO_OP_IS_POS_INF:
+  case HILO_OP_IS_NEG_INF:
+  case HILO_OP_MULHI:
+  case HILO_OP_NEXT_AFTER:
+  case HILO_OP_SQUARE: return true;
+  default: return false;
+  }
 }
 
 /* What `op` gives for real operands; y is none where it has one. HILO_INST_NONE: it stays. */
 static hilo_inst expand_real(hilo_module *m, hilo_inst at, hilo_op op, hilo_inst x, hilo_inst y) {
-  const hilo_chlo c = hilo_chlo_like(m, at, x);
   if (function_of_one(op) || function_of_two(op)) return in_f32(m, at, op, x, y);
+  if (op == HILO_OP_CONJ) return x;
+  if (!is_exact(op)) return HILO_INST_NONE;
+  const hilo_chlo c = hilo_chlo_like(m, at, x, hilo_inst_etype(m, x));
   switch (op) {
-  case HILO_OP_CONJ: return x;
   case HILO_OP_IS_INF: return is(&c, size_of(&c, x), HILO_EQ, (double)INFINITY);
   case HILO_OP_IS_POS_INF: return is(&c, x, HILO_EQ, (double)INFINITY);
   case HILO_OP_IS_NEG_INF: return is(&c, x, HILO_EQ, -(double)INFINITY);
@@ -160,35 +173,30 @@ static bool is_dynamic(const hilo_module *m, hilo_inst x) {
 }
 
 static bool is_chlo(hilo_op op) {
-  switch (op) {
-  case HILO_OP_ASIN_ACOS_KERNEL:
-  case HILO_OP_CONJ:
-  case HILO_OP_CONSTANT_LIKE:
-  case HILO_OP_IS_INF:
-  case HILO_OP_IS_NEG_INF:
-  case HILO_OP_IS_POS_INF:
-  case HILO_OP_MULHI:
-  case HILO_OP_NEXT_AFTER:
-  case HILO_OP_SQUARE: return true;
-  default:
-    return function_of_one(op) || function_of_two(op) || without_broadcasting(op) != HILO_OP_DEAD;
-  }
+  return op == HILO_OP_ASIN_ACOS_KERNEL || op == HILO_OP_CONJ || op == HILO_OP_CONSTANT_LIKE ||
+         is_exact(op) || function_of_one(op) || function_of_two(op) ||
+         without_broadcasting(op) != HILO_OP_DEAD;
 }
 
+/* Spreading operands needs to know which of their sizes are 1. */
 static bool match(const hilo_module *m, hilo_inst i, const hilo_pass_ctx *ctx) {
   (void)ctx;
-  if (!is_chlo(hilo_inst_op(m, i)) || is_dynamic(m, i)) return false;
+  const hilo_op op = hilo_inst_op(m, i);
+  if (!is_chlo(op)) return false;
+  if (without_broadcasting(op) == HILO_OP_DEAD) return true;
+  bool dynamic = is_dynamic(m, i);
   for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
-    if (is_dynamic(m, hilo_inst_operand(m, i, k))) return false;
-  return true;
+    dynamic |= is_dynamic(m, hilo_inst_operand(m, i, k));
+  return !dynamic;
 }
 
 static hilo_inst expand(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx) {
   (void)ctx;
   const hilo_op op = hilo_inst_op(m, i);
   if (op == HILO_OP_CONSTANT_LIKE) {
-    const hilo_literal_row *row = hilo_literal_get(m, hilo_inst_literal(m, i));
-    return hilo_build_splat(m, i, hilo_inst_type(m, i), row->data);
+    const hilo_etype etype = hilo_inst_etype(m, i);
+    const hilo_chlo c = hilo_chlo_like(m, i, hilo_inst_operand(m, i, 0), etype);
+    return hilo_chlo_splat(&c, etype, hilo_literal_get(m, hilo_inst_literal(m, i))->data);
   }
   if (without_broadcasting(op) != HILO_OP_DEAD)
     return expand_broadcasting(m, i, without_broadcasting(op));

@@ -511,6 +511,35 @@ static void sizes_may_be_known_at_run_time_only(void **state) {
   }
 }
 
+static void open_sizes_are_broadcast(void **state) {
+  (void)state;
+  static const int32_t x[2] = {1, 2}, y[3] = {10, 20, 30};
+  static const int32_t sums[6] = {11, 21, 31, 12, 22, 32};
+  bench b;
+  bench_open(&b);
+  const char *const open[2] = {"s32[?,?]", "s32[?]"}, *const closed[2] = {"s32[2,1]", "s32[3]"};
+  const hilo_comp c =
+      hilo_comp_add(b.m, hilo_comp_fresh_name(b.m, hilo_module_string(b.m, HILO_STR("f"))));
+  hilo_inst params[2];
+  for (uint32_t o = 0; o < 2; o++) {
+    const hilo_inst_desc desc = {.op = HILO_OP_PARAMETER, .type = type_of(b.m, open[o]), .attr = o};
+    params[o] = hilo_inst_add(b.m, c, &desc);
+  }
+  const hilo_inst_desc desc = {.op = HILO_OP_BROADCAST_ADD,
+                               .type = type_of(b.m, "s32[?,?]"),
+                               .operands = params,
+                               .n_operands = 2,
+                               .attr = dims_attr(&b, HILO_DIMS_NONE)};
+  hilo_comp_set_root(b.m, c, hilo_inst_add(b.m, c, &desc));
+  assert_true(expand(&b));
+  const hilo_value args[2] = {{.type = type_of(b.m, closed[0]), .data = (const char *)x},
+                              {.type = type_of(b.m, closed[1]), .data = (const char *)y}};
+  const hilo_value got = run(&b, c, args);
+  assert_int_equal(got.type.ix, type_of(b.m, "s32[2,3]").ix);
+  assert_memory_equal(got.data, sums, sizeof(sums));
+  bench_close(&b);
+}
+
 /* ---- complex elements beyond one block of lanes ---- */
 
 static void complex_numbers_are_made_and_taken_apart(void **state) {
@@ -565,6 +594,7 @@ int main(void) {
       cmocka_unit_test(choices_and_comparisons_are_broadcast),
       cmocka_unit_test(functions_are_broadcast),
       cmocka_unit_test(constants_take_the_operands_shape),
+      cmocka_unit_test(open_sizes_are_broadcast),
       cmocka_unit_test(sizes_may_be_known_at_run_time_only),
       cmocka_unit_test(complex_numbers_are_made_and_taken_apart),
   };

@@ -20,6 +20,13 @@ typedef struct {
  * dimensions are dynamic, they are asked for here, once. */
 hilo_chlo hilo_chlo_like(hilo_module *m, hilo_inst at, hilo_inst x, hilo_etype etype);
 
+/* The sizes of `x` as a tensor of s32: size d at to[d], 1 elsewhere; rank > 0. */
+hilo_inst hilo_chlo_shape(hilo_module *m, hilo_inst at, hilo_inst x, uint32_t rank,
+                          const int64_t *to);
+/* dynamic_broadcast_in_dim of `x` to sizes `shape`: its dimension d is the result's to[d]. */
+hilo_inst hilo_chlo_broadcast_to(hilo_module *m, hilo_inst at, hilo_inst x, hilo_inst shape,
+                                 hilo_type type, hilo_dims to);
+
 /* ---- arithmetic ---- */
 
 /* An element everywhere, of c's dimensions. */

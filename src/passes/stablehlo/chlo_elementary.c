@@ -10,21 +10,22 @@
 
 static const double log_2 = 0.69314718055994530942;
 
-/* ---- constants ---- */
+/* ---- constants, shapes ---- */
 
-/* [d0, d1, …] of x, in s32. */
-static hilo_inst shape_of(hilo_module *m, hilo_inst at, hilo_inst x) {
-  const uint32_t rank = hilo_inst_dims(m, x).n;
+hilo_inst hilo_chlo_shape(hilo_module *m, hilo_inst at, hilo_inst x, uint32_t rank,
+                          const int64_t *to) {
   const hilo_type scalar = hilo_type_scalar(&m->types, HILO_S32);
   const hilo_type single = hilo_type_array(&m->types, HILO_S32, HILO_DIMS_OF(1));
+  const hilo_inst one = hilo_build_splat_int(m, at, single, 1);
   hilo_inst sizes[HILO_MAX_RANK];
-  for (uint32_t d = 0; d < rank; d++) {
+  for (uint32_t d = 0; d < rank; d++) sizes[d] = one;
+  for (uint32_t d = 0; d < hilo_inst_dims(m, x).n; d++) {
     const hilo_inst_desc desc = {.op = HILO_OP_GET_DIMENSION_SIZE,
                                  .type = scalar,
                                  .operands = &x,
                                  .n_operands = 1,
                                  .attr = d};
-    sizes[d] = hilo_build_reshape(m, at, hilo_inst_insert_before(m, at, &desc), single);
+    sizes[to[d]] = hilo_build_reshape(m, at, hilo_inst_insert_before(m, at, &desc), single);
   }
   const hilo_dims_attrs along = {.dims = HILO_DIMS_OF(0)};
   const hilo_inst_desc desc = {
@@ -36,10 +37,24 @@ static hilo_inst shape_of(hilo_module *m, hilo_inst at, hilo_inst x) {
   return hilo_inst_insert_before(m, at, &desc);
 }
 
+hilo_inst hilo_chlo_broadcast_to(hilo_module *m, hilo_inst at, hilo_inst x, hilo_inst shape,
+                                 hilo_type type, hilo_dims to) {
+  const hilo_dynamic_broadcast_attrs attrs = {.dims = to};
+  const hilo_inst_desc desc = {.op = HILO_OP_DYNAMIC_BROADCAST_IN_DIM,
+                               .type = type,
+                               .operands = (hilo_inst[]){x, shape},
+                               .n_operands = 2,
+                               .attr = hilo_dynamic_broadcast_put(&m->records, &attrs).ix};
+  return hilo_inst_insert_before(m, at, &desc);
+}
+
 hilo_chlo hilo_chlo_like(hilo_module *m, hilo_inst at, hilo_inst x, hilo_etype etype) {
   const hilo_type type = hilo_type_with_etype(&m->types, hilo_inst_type(m, x), etype);
   const bool is_dynamic = hilo_type_row_of(&m->types, type)->flags & HILO_TYPE_DYNAMIC;
-  const hilo_inst shape = is_dynamic ? shape_of(m, at, x) : HILO_INST_NONE;
+  int64_t same[HILO_MAX_RANK];
+  const uint32_t rank = hilo_inst_dims(m, x).n;
+  for (uint32_t d = 0; d < rank; d++) same[d] = d;
+  const hilo_inst shape = is_dynamic ? hilo_chlo_shape(m, at, x, rank, same) : HILO_INST_NONE;
   return (hilo_chlo){m, at, type, shape, etype == HILO_F64};
 }
 
@@ -47,14 +62,8 @@ hilo_inst hilo_chlo_splat(const hilo_chlo *c, hilo_etype etype, const void *elem
   const hilo_type type = hilo_type_with_etype(&c->m->types, c->type, etype);
   if (!c->shape.ix) return hilo_build_splat(c->m, c->at, type, element);
   const hilo_type scalar = hilo_type_scalar(&c->m->types, etype);
-  const hilo_dynamic_broadcast_attrs attrs = {.dims = HILO_DIMS_NONE};
-  const hilo_inst operands[2] = {hilo_build_splat(c->m, c->at, scalar, element), c->shape};
-  const hilo_inst_desc desc = {.op = HILO_OP_DYNAMIC_BROADCAST_IN_DIM,
-                               .type = type,
-                               .operands = operands,
-                               .n_operands = 2,
-                               .attr = hilo_dynamic_broadcast_put(&c->m->records, &attrs).ix};
-  return hilo_inst_insert_before(c->m, c->at, &desc);
+  return hilo_chlo_broadcast_to(c->m, c->at, hilo_build_splat(c->m, c->at, scalar, element),
+                                c->shape, type, HILO_DIMS_NONE);
 }
 
 hilo_inst hilo_chlo_number(const hilo_chlo *c, double value) {

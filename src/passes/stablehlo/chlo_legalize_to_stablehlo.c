@@ -3,8 +3,8 @@
  * Functions are expanded where they stand (one expansion an operation, no fixpoint); those that HLO
  * has itself and JAX leaves to it (erf, tan, top_k, ragged_dot, scan) stay. Floats narrower than
  * f32 are computed in f32 and rounded once, except where the operation is exact. Operations with
- * implicit broadcasting get their operands broadcast. Constants get dynamic dimensions by
- * dynamic_broadcast_in_dim; an implicit broadcast of dynamic dimensions stays as it is.
+ * implicit broadcasting get their operands broadcast. Where dimensions are dynamic,
+ * constants and operands get them by dynamic_broadcast_in_dim.
  *
  * Ends because nothing that it builds is an operation that it matches. Linear. */
 #include "passes/passes.h"
@@ -124,18 +124,54 @@ static hilo_op without_broadcasting(hilo_op op) {
   }
 }
 
-/* x in the dimensions of `result`: its dimension k is the result's `mapped[k]`, or, where that says
+static bool is_dynamic(const hilo_module *m, hilo_inst x) {
+  return (hilo_type_row_of(&m->types, hilo_inst_type(m, x))->flags & HILO_TYPE_DYNAMIC) != 0;
+}
+
+/* Where dimensions of x go in a result of this rank: where `mapped` says, or, where that says
  * nothing, they are aligned at the last ones. */
+static hilo_dims places_of(const hilo_module *m, hilo_inst x, uint32_t rank, hilo_dims mapped,
+                           int64_t *to) {
+  const uint32_t n = hilo_inst_dims(m, x).n;
+  for (uint32_t k = 0; k < n; k++)
+    to[k] = mapped.n && n < rank ? mapped.v[k] : (int64_t)(rank - n + k);
+  return (hilo_dims){to, n};
+}
+
+/* x in the dimensions of `result`. */
 static hilo_inst spread(hilo_module *m, hilo_inst at, hilo_inst x, hilo_type result,
                         hilo_dims mapped) {
-  const hilo_dims own = hilo_inst_dims(m, x);
   const hilo_type type = hilo_type_with_etype(&m->types, result, hilo_inst_etype(m, x));
   if (hilo_type_compatible(&m->types, type, hilo_inst_type(m, x))) return x;
-  const uint32_t rank = hilo_type_dims(&m->types, result).n;
   int64_t to[HILO_MAX_RANK];
-  for (uint32_t k = 0; k < own.n; k++)
-    to[k] = mapped.n && own.n < rank ? mapped.v[k] : (int64_t)(rank - own.n + k);
-  return hilo_build_broadcast(m, at, x, type, (hilo_dims){to, own.n});
+  const uint32_t rank = hilo_type_dims(&m->types, result).n;
+  return hilo_build_broadcast(m, at, x, type, places_of(m, x, rank, mapped, to));
+}
+
+/* The same for all n operands of `at`, where sizes are known at run time only: each size of the
+ * result is the first that is not 1. */
+static void spread_dynamic(hilo_module *m, hilo_inst at, hilo_dims mapped, hilo_inst *x,
+                           uint32_t n) {
+  const hilo_type result = hilo_inst_type(m, at);
+  const uint32_t rank = hilo_type_dims(&m->types, result).n;
+  int64_t to[3][HILO_MAX_RANK];
+  hilo_dims places[3];
+  hilo_inst shape = HILO_INST_NONE;
+  for (uint32_t k = 0; k < n; k++) {
+    places[k] = places_of(m, x[k], rank, mapped, to[k]);
+    const hilo_inst own = hilo_chlo_shape(m, at, x[k], rank, to[k]);
+    if (!shape.ix) {
+      shape = own;
+      continue;
+    }
+    const hilo_inst one = hilo_build_splat_int(m, at, hilo_inst_type(m, own), 1);
+    const hilo_inst is_one = hilo_build_compare(m, at, HILO_EQ, shape, one);
+    shape = hilo_build_select(m, at, is_one, own, shape);
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    const hilo_type type = hilo_type_with_etype(&m->types, result, hilo_inst_etype(m, x[k]));
+    x[k] = hilo_chlo_broadcast_to(m, at, x[k], shape, type, places[k]);
+  }
 }
 
 /* The attributes of `i`, which has operation `op` but for the broadcasting. */
@@ -158,7 +194,15 @@ static hilo_inst expand_broadcasting(hilo_module *m, hilo_inst i, hilo_op op) {
   hilo_dims mapped;
   const uint32_t attr = own_attributes(m, i, op, &mapped);
   hilo_inst x[3];
-  for (uint32_t k = 0; k < n; k++) x[k] = spread(m, i, hilo_inst_operand(m, i, k), type, mapped);
+  bool dynamic = is_dynamic(m, i);
+  for (uint32_t k = 0; k < n; k++) {
+    x[k] = hilo_inst_operand(m, i, k);
+    dynamic |= is_dynamic(m, x[k]);
+  }
+  if (dynamic)
+    spread_dynamic(m, i, mapped, x, n);
+  else
+    for (uint32_t k = 0; k < n; k++) x[k] = spread(m, i, x[k], type, mapped);
   const hilo_inst value = n == 2 ? expand_real(m, i, op, x[0], x[1]) : HILO_INST_NONE;
   if (value.ix) return value;
   const hilo_inst_desc desc = {
@@ -168,26 +212,15 @@ static hilo_inst expand_broadcasting(hilo_module *m, hilo_inst i, hilo_op op) {
 
 /* ---- the pass ---- */
 
-static bool is_dynamic(const hilo_module *m, hilo_inst x) {
-  return (hilo_type_row_of(&m->types, hilo_inst_type(m, x))->flags & HILO_TYPE_DYNAMIC) != 0;
-}
-
 static bool is_chlo(hilo_op op) {
   return op == HILO_OP_ASIN_ACOS_KERNEL || op == HILO_OP_CONJ || op == HILO_OP_CONSTANT_LIKE ||
          is_exact(op) || function_of_one(op) || function_of_two(op) ||
          without_broadcasting(op) != HILO_OP_DEAD;
 }
 
-/* Spreading operands needs to know which of their sizes are 1. */
 static bool match(const hilo_module *m, hilo_inst i, const hilo_pass_ctx *ctx) {
   (void)ctx;
-  const hilo_op op = hilo_inst_op(m, i);
-  if (!is_chlo(op)) return false;
-  if (without_broadcasting(op) == HILO_OP_DEAD) return true;
-  bool dynamic = is_dynamic(m, i);
-  for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
-    dynamic |= is_dynamic(m, hilo_inst_operand(m, i, k));
-  return !dynamic;
+  return is_chlo(hilo_inst_op(m, i));
 }
 
 static hilo_inst expand(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx) {

@@ -3,6 +3,7 @@
 
 #include "analysis/ranks.h"
 #include "base/file.h"
+#include "driver/netlist_compose.h"
 #include "driver/run_job.h"
 #include "driver/run_report.h"
 #include "driver/run_seed.h"
@@ -39,17 +40,29 @@ static hilo_status settle_ranks(hilo_run_job *j, hilo_module *m) {
   return HILO_OK;
 }
 
-hilo_status hilo_run_load(hilo_run_job *j, hilo_str path, hilo_module **m) {
-  HILO_TRY(hilo_load(&j->module_arena, hilo_str_copy(&j->module_arena, path).p, j->diags, m));
-  if (!j->config->no_verify) HILO_TRY(hilo_verify(*m, j->diags));
-  const uint32_t n = hilo_seed_elided(*m, j->config->seed, (uint64_t)j->config->max_bytes);
+static hilo_status check_and_settle(hilo_run_job *j, hilo_str path, hilo_module *m) {
+  if (!j->config->no_verify) HILO_TRY(hilo_verify(m, j->diags));
+  const uint32_t n = hilo_seed_elided(m, j->config->seed, (uint64_t)j->config->max_bytes);
   if (n) {
     hilo_place place = HILO_NOWHERE;
     place.file = path;
     (void)hilo_diag_add(j->diags, HILO_DIAG_EMOD911, &place,
                         "the values of %u constants were left out: seeded ones stand for them", n);
   }
-  return settle_ranks(j, *m);
+  return settle_ranks(j, m);
+}
+
+hilo_status hilo_run_load(hilo_run_job *j, hilo_str path, hilo_module **m) {
+  HILO_TRY(hilo_load(&j->module_arena, hilo_str_copy(&j->module_arena, path).p, j->diags, m));
+  return check_and_settle(j, path, *m);
+}
+
+/* A module, or what a netlist is composed to. */
+static hilo_status load_program(hilo_run_job *j, hilo_str path, hilo_module **m) {
+  if (!j->config->netlist) return hilo_run_load(j, path, m);
+  HILO_TRY(
+      hilo_netlist_compose(&j->module_arena, hilo_str_copy(&j->module_arena, path).p, j->diags, m));
+  return check_and_settle(j, path, *m);
 }
 
 hilo_run_options hilo_run_options_of(const hilo_run_job *j, const hilo_module *m) {
@@ -167,7 +180,7 @@ static hilo_run_result evaluate(hilo_run_job *j, hilo_module *m, const hilo_arra
 static hilo_run_result run_module(hilo_run_job *j, hilo_str path) {
   hilo_module *m = NULL;
   hilo_arrays inputs;
-  if (hilo_run_load(j, path, &m) != HILO_OK) return HILO_RUN_REJECTED;
+  if (load_program(j, path, &m) != HILO_OK) return HILO_RUN_REJECTED;
   const hilo_leaves leaves = hilo_leaves_of_params(m, m->entry, &j->table_arena);
   const hilo_run_options options = hilo_run_options_of(j, m);
   hilo_status status = hilo_evaluate_fits(m, m->entry, &options, &j->table_arena);
@@ -198,9 +211,6 @@ static hilo_status usage_error(hilo_diags *diags, const char *what) {
 static hilo_status check_words(const hilo_config *c, hilo_diags *diags) {
   const int n_modes = c->check + (c->against.n != 0) + (c->check_pass.n != 0) + (c->expect.n != 0) +
                       (c->case_file.n != 0 && !c->against.n && !c->check_pass.n);
-  if (c->netlist)
-    return hilo_diag_add(diags, HILO_DIAG_EMOD912, NULL,
-                         "netlists cannot be evaluated by this version; give it a module");
   if (!c->files.n) return usage_error(diags, "no module is named; `hlo-run --help` shows how");
   if (n_modes > 1)
     return hilo_diag_add(diags, HILO_DIAG_EARG904, NULL,

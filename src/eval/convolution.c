@@ -13,9 +13,8 @@
 
 typedef struct {
   const hilo_eval *e;
-  hilo_etype result;
-  uint32_t rank; /* spatial dimensions */
-  uint32_t term_bytes;
+  hilo_product product;
+  uint32_t rank;             /* spatial dimensions */
   hilo_dims in, out, kernel; /* spatial sizes */
   uint64_t in_places, out_places, kernel_places;
   uint64_t features, group_features; /* of the input: all, and those that a kernel sees */
@@ -87,11 +86,11 @@ static void load_row(const conv *c, const char *image, const int64_t *o, const i
   while (n > 0) {
     const uint64_t run = c->group_features - feature < n ? c->group_features - feature : n;
     const int64_t place = place_in_input(c, o, at);
-    const uint64_t bytes = run * c->term_bytes;
+    const uint64_t bytes = run * c->product.term_bytes;
     if (place < 0)
       memset(to, 0, bytes);
     else
-      memcpy(to, image + ((uint64_t)place * c->features + feature) * c->term_bytes, bytes);
+      memcpy(to, image + ((uint64_t)place * c->features + feature) * c->product.term_bytes, bytes);
     to += bytes;
     n -= run;
     feature = 0;
@@ -103,13 +102,13 @@ static void load_windows(const void *ctx, uint64_t row, uint64_t n_rows, uint64_
                          void *to) {
   const conv *c = ctx;
   int64_t first[HILO_MAX_RANK], o[HILO_MAX_RANK];
-  const uint64_t image_bytes = c->in_places * c->features * c->term_bytes;
+  const uint64_t image_bytes = c->in_places * c->features * c->product.term_bytes;
   split_place(c->kernel, k / c->group_features, first);
   split_place(c->out, row % c->out_places, o);
   for (uint64_t r = 0; r < n_rows; r++) {
     const uint64_t image = (row + r) / c->out_places;
-    load_row(c, c->terms + image * image_bytes + c->first_feature * c->term_bytes, o, first, k, n_k,
-             (char *)to + r * n_k * c->term_bytes);
+    load_row(c, c->terms + image * image_bytes + c->first_feature * c->product.term_bytes, o, first,
+             k, n_k, (char *)to + r * n_k * c->product.term_bytes);
     advance(c->out, o);
   }
 }
@@ -185,7 +184,7 @@ static void load_images(const conv *c, const plan *p, uint64_t first, uint64_t n
     hilo_strided_copy(box, p->in.bytes, p->in_block, &dense, p->input, &strides);
     from = p->in_block;
   }
-  hilo_sum_load(c->result, p->in_etype, from, 0, n * p->in.stride, c->terms);
+  hilo_terms_load(&c->product, p->in_etype, from, 0, n * p->in.stride, c->terms);
 }
 
 static void store_images(const plan *p, uint64_t first, uint64_t n) {
@@ -206,7 +205,7 @@ static void multiply_images(conv *c, const plan *p, hilo_dense_factor *kernel,
       load_images(c, p, (p->batch_groups > 1 ? at * p->images : 0) + first, n);
     c->first_feature = p->batch_groups > 1 ? 0 : at * c->group_features;
     kernel->start = at * p->outputs * kernel->step;
-    const hilo_gemm_job job = {.result = c->result,
+    const hilo_gemm_job job = {.product = &c->product,
                                .m = n * c->out_places,
                                .n = p->outputs,
                                .k = kernel->step,
@@ -221,8 +220,8 @@ static void multiply_images(conv *c, const plan *p, hilo_dense_factor *kernel,
 }
 
 static void multiply_all(conv *c, const plan *p, hilo_dense_factor *kernel) {
-  const hilo_gemm_room room = hilo_gemm_room_of(c->e->scratch, c->result, p->block * c->out_places,
-                                                p->outputs, kernel->step);
+  const hilo_gemm_room room = hilo_gemm_room_of(c->e->scratch, &c->product,
+                                                p->block * c->out_places, p->outputs, kernel->step);
   for (uint64_t first = 0; first < p->images; first += p->block) {
     const uint64_t left = p->images - first;
     multiply_images(c, p, kernel, &room, first, left < p->block ? left : p->block);
@@ -246,9 +245,9 @@ static conv *open_conv(const hilo_eval *e, const hilo_value *args, const hilo_va
   const hilo_dims kernel = hilo_type_dims(&e->m->types, args[1].type);
   conv *c = HILO_NEW_ZEROED(e->scratch, conv, 1);
   c->e = e;
-  c->result = hilo_value_etype(e, out);
+  c->product = hilo_product_of(hilo_value_etype(e, out), hilo_value_etype(e, &args[0]),
+                               hilo_value_etype(e, &args[1]));
   c->rank = d->input_spatial.n;
-  c->term_bytes = hilo_sum_bytes(hilo_sum_of(c->result));
   c->in = sizes_of(e, in, d->input_spatial);
   c->out = sizes_of(e, hilo_type_dims(&e->m->types, out->type), d->output_spatial);
   c->kernel = sizes_of(e, kernel, d->kernel_spatial);
@@ -265,7 +264,7 @@ static conv *open_conv(const hilo_eval *e, const hilo_value *args, const hilo_va
 static hilo_dense_factor open_kernel(const conv *c, const hilo_value *kernel,
                                      const hilo_conv_dims_attrs *d) {
   int64_t order[HILO_MAX_RANK];
-  hilo_dense_factor dense = {.result = c->result, .etype = hilo_value_etype(c->e, kernel)};
+  hilo_dense_factor dense = {.product = &c->product, .etype = hilo_value_etype(c->e, kernel)};
   dense.step = c->kernel_places * c->group_features;
   dense.data = hilo_dense_in_order(
       c->e->scratch, hilo_type_dims(&c->e->m->types, kernel->type), hilo_etype_bytes(dense.etype),
@@ -291,10 +290,10 @@ static plan *open_plan(conv *c, const hilo_conv_attrs *a, const hilo_conv_dims_a
   p->feature_groups = a->feature_group_count > 1 ? (uint64_t)a->feature_group_count : 1;
   p->images = (uint64_t)p->in.box.v[0] / p->batch_groups;
   p->outputs = (uint64_t)p->out.box.v[p->out.box.n - 1] / (p->batch_groups * p->feature_groups);
-  p->block = BLOCK_BYTES / (p->in.stride * c->term_bytes + 1);
+  p->block = BLOCK_BYTES / (p->in.stride * c->product.term_bytes + 1);
   p->block = p->block < 1 ? 1 : p->block > p->images ? p->images : p->block;
   const uint64_t n = p->block * p->in.stride, n_out = p->block * p->out.stride;
-  c->terms = hilo_arena_alloc_array(arena, n + 1, c->term_bytes, 64);
+  c->terms = hilo_arena_alloc_array(arena, n + 1, c->product.term_bytes, 64);
   if (!p->in.is_dense) p->in_block = hilo_arena_alloc_array(arena, n + 1, p->in.bytes, 64);
   if (!p->out.is_dense) p->out_block = hilo_arena_alloc_array(arena, n_out + 1, p->out.bytes, 64);
   return p;

@@ -5,6 +5,7 @@
 hilo_status hilo_dot_multiply(const hilo_eval *e, hilo_inst i, const hilo_dot_operand v[2],
                               const hilo_dot_pairing p[2], hilo_value *out) {
   const hilo_etype result = hilo_value_etype(e, out);
+  const hilo_product product = hilo_product_of(result, v[0].etype, v[1].etype);
   hilo_dot_side side[2];
   hilo_dense_factor dense[2];
   bool by_outer[2];
@@ -12,7 +13,7 @@ hilo_status hilo_dot_multiply(const hilo_eval *e, hilo_inst i, const hilo_dot_op
     if (!hilo_sum_takes(v[k].etype, result))
       return hilo_eval_refuse(e, i, "products of complex numbers do not give a real result");
     side[k] = hilo_dot_side_of(v[k].dims, p[k].batch, p[k].contracting);
-    dense[k] = (hilo_dense_factor){.result = result, .etype = v[k].etype};
+    dense[k] = (hilo_dense_factor){.product = &product, .etype = v[k].etype};
   }
   if (side[0].count[HILO_DOT_K] != side[1].count[HILO_DOT_K] ||
       side[0].count[HILO_DOT_BATCH] != side[1].count[HILO_DOT_BATCH])
@@ -26,11 +27,11 @@ hilo_status hilo_dot_multiply(const hilo_eval *e, hilo_inst i, const hilo_dot_op
     dense[k].data = hilo_dot_side_load(e->scratch, &v[k], &side[k], &by_outer[k]);
     dense[k].step = by_outer[k] ? depth : side[k].count[HILO_DOT_OUTER];
   }
-  const hilo_gemm_room room = hilo_gemm_room_of(e->scratch, result, m, n, depth);
+  const hilo_gemm_room room = hilo_gemm_room_of(e->scratch, &product, m, n, depth);
   for (uint64_t b = 0; b < side[0].count[HILO_DOT_BATCH]; b++) {
     dense[0].start = b * m * depth;
     dense[1].start = b * n * depth;
-    const hilo_gemm_job job = {.result = result,
+    const hilo_gemm_job job = {.product = &product,
                                .m = m,
                                .n = n,
                                .k = depth,

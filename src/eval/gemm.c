@@ -2,10 +2,9 @@
  * real size spend their time in its inner loops. */
 #include "eval/gemm.h"
 
-#include <complex.h>
-
 /* Tiles in elements; ROWS by COLUMNS sums are in registers. */
 enum { ROWS = 4, COLUMNS = 4, TILE_M = 128, TILE_N = 256, TILE_K = 256 };
+_Static_assert(TILE_K % HILO_SUM_BLOCK == 0, "blocks do not depend on tiles");
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t round_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
@@ -36,54 +35,64 @@ typedef struct {
     }                                                                                              \
   }
 
-#define KERNEL(name, type)                                                                         \
+/* `part` sums up a block of terms, in their own type. */
+#define KERNEL(name, term, total)                                                                  \
   static void name(uint64_t n_k, const void *a_panel, const void *b_panel, void *c_tile,           \
                    uint64_t step) {                                                                \
-    const type *a = a_panel, *b = b_panel;                                                         \
-    type *c = c_tile, sum[ROWS][COLUMNS];                                                          \
-    for (int i = 0; i < ROWS; i++)                                                                 \
-      for (int j = 0; j < COLUMNS; j++) sum[i][j] = c[(uint64_t)i * step + (uint64_t)j];           \
-    for (uint64_t k = 0; k < n_k; k++, a += ROWS, b += COLUMNS)                                    \
+    const term *a = a_panel, *b = b_panel;                                                         \
+    total *c = c_tile;                                                                             \
+    for (uint64_t at = 0; at < n_k; at += HILO_SUM_BLOCK) {                                        \
+      const uint64_t end = least(at + HILO_SUM_BLOCK, n_k);                                        \
+      term part[ROWS][COLUMNS] = {{0}};                                                            \
+      for (uint64_t k = at; k < end; k++, a += ROWS, b += COLUMNS)                                 \
+        for (int i = 0; i < ROWS; i++)                                                             \
+          for (int j = 0; j < COLUMNS; j++) part[i][j] += TIMES(a[i], b[j]);                       \
       for (int i = 0; i < ROWS; i++)                                                               \
-        for (int j = 0; j < COLUMNS; j++) sum[i][j] += TIMES(a[i], b[j]);                          \
-    for (int i = 0; i < ROWS; i++)                                                                 \
-      for (int j = 0; j < COLUMNS; j++) c[(uint64_t)i * step + (uint64_t)j] = sum[i][j];           \
+        for (int j = 0; j < COLUMNS; j++) c[(uint64_t)i * step + (uint64_t)j] += part[i][j];       \
+    }                                                                                              \
   }
 
 /* The product by its definition: what C adds to it for infinities is not in XLA. */
-static inline double _Complex times_complex(double _Complex a, double _Complex b) {
-  double parts[2];
-  parts[0] = creal(a) * creal(b) - cimag(a) * cimag(b);
-  parts[1] = creal(a) * cimag(b) + cimag(a) * creal(b);
-  double _Complex product;
-  memcpy(&product, parts, sizeof product);
-  return product;
-}
+#define TIMES_COMPLEX(name, part)                                                                  \
+  static inline part _Complex name(part _Complex a, part _Complex b) {                             \
+    part x[2], y[2], z[2];                                                                         \
+    memcpy(x, &a, sizeof x);                                                                       \
+    memcpy(y, &b, sizeof y);                                                                       \
+    z[0] = x[0] * y[0] - x[1] * y[1];                                                              \
+    z[1] = x[0] * y[1] + x[1] * y[0];                                                              \
+    part _Complex product;                                                                         \
+    memcpy(&product, z, sizeof product);                                                           \
+    return product;                                                                                \
+  }
+TIMES_COMPLEX(times_c64, float)
+TIMES_COMPLEX(times_c128, double)
 
+PACK(pack_4, uint32_t)
+PACK(pack_8, uint64_t)
+PACK(pack_16, double _Complex)
 #define TIMES(a, b) ((a) * (b))
-PACK(pack_u32, uint32_t)
-PACK(pack_u64, uint64_t)
-PACK(pack_f64, double)
-PACK(pack_c128, double _Complex)
-KERNEL(kernel_u32, uint32_t)
-KERNEL(kernel_u64, uint64_t)
-KERNEL(kernel_f64, double)
+KERNEL(kernel_u32, uint32_t, uint32_t)
+KERNEL(kernel_u64, uint64_t, uint64_t)
+KERNEL(kernel_f32, float, double)
+KERNEL(kernel_f64, double, double)
 #undef TIMES
-#define TIMES(a, b) times_complex(a, b)
-KERNEL(kernel_c128, double _Complex)
+#define TIMES(a, b) times_c64(a, b)
+KERNEL(kernel_c64, float _Complex, double _Complex)
+#undef TIMES
+#define TIMES(a, b) times_c128(a, b)
+KERNEL(kernel_c128, double _Complex, double _Complex)
 
 static const work works[] = {
-    [HILO_SUM_U32] = {pack_u32, kernel_u32},
-    [HILO_SUM_U64] = {pack_u64, kernel_u64},
-    [HILO_SUM_F64] = {pack_f64, kernel_f64},
-    [HILO_SUM_C128] = {pack_c128, kernel_c128},
+    [HILO_SUM_U32] = {pack_4, kernel_u32}, [HILO_SUM_U64] = {pack_8, kernel_u64},
+    [HILO_SUM_F32] = {pack_4, kernel_f32}, [HILO_SUM_F64] = {pack_8, kernel_f64},
+    [HILO_SUM_C64] = {pack_8, kernel_c64}, [HILO_SUM_C128] = {pack_16, kernel_c128},
 };
 
 /* ---- tiles ---- */
 
-hilo_gemm_room hilo_gemm_room_of(hilo_arena *arena, hilo_etype result, uint64_t m, uint64_t n,
+hilo_gemm_room hilo_gemm_room_of(hilo_arena *arena, const hilo_product *p, uint64_t m, uint64_t n,
                                  uint64_t k) {
-  const size_t size = hilo_sum_bytes(hilo_sum_of(result));
+  const size_t size = p->term_bytes;
   const uint64_t rows = round_up(least(m, TILE_M), ROWS);
   const uint64_t columns = round_up(least(n, TILE_N), COLUMNS);
   const uint64_t depth = least(k, TILE_K);
@@ -92,7 +101,7 @@ hilo_gemm_room hilo_gemm_room_of(hilo_arena *arena, hilo_etype result, uint64_t 
   room.loaded = hilo_arena_alloc_array(arena, widest * depth + 1, size, 64);
   room.a = hilo_arena_alloc_array(arena, rows * depth + 1, size, 64);
   room.b = hilo_arena_alloc_array(arena, columns * depth + 1, size, 64);
-  room.c = hilo_arena_alloc_array(arena, rows * columns + 1, size, 64);
+  room.c = hilo_arena_alloc_array(arena, rows * columns + 1, p->sum_bytes, 64);
   return room;
 }
 
@@ -102,32 +111,31 @@ static void load_panels(const work *w, const hilo_factor *f, uint64_t outer, uin
   w->pack(loaded, f->by_outer, n_outer, n_k, width, panels);
 }
 
-static void multiply_panels(const work *w, const hilo_gemm_room *room, size_t size, uint64_t rows,
+static void multiply_panels(const hilo_product *p, const hilo_gemm_room *room, uint64_t rows,
                             uint64_t columns, uint64_t n_k) {
-  const uint64_t step = round_up(columns, COLUMNS);
+  const uint64_t step = round_up(columns, COLUMNS), bytes = n_k * p->term_bytes;
   for (uint64_t j = 0; j < columns; j += COLUMNS)
     for (uint64_t i = 0; i < rows; i += ROWS)
-      w->kernel(n_k, room->a + i * n_k * size, room->b + j * n_k * size,
-                room->c + (i * step + j) * size, step);
+      works[p->sum].kernel(n_k, room->a + i * bytes, room->b + j * bytes,
+                           room->c + (i * step + j) * p->sum_bytes, step);
 }
 
 static void compute_tile(const hilo_gemm_job *job, const hilo_gemm_room *room, uint64_t i,
                          uint64_t j) {
-  const hilo_sum sum = hilo_sum_of(job->result);
-  const work *w = &works[sum];
-  const size_t size = hilo_sum_bytes(sum);
+  const hilo_product *p = job->product;
+  const work *w = &works[p->sum];
   const uint64_t rows = least(TILE_M, job->m - i), columns = least(TILE_N, job->n - j);
   const uint64_t step = round_up(columns, COLUMNS);
-  memset(room->c, 0, round_up(rows, ROWS) * step * size);
+  memset(room->c, 0, round_up(rows, ROWS) * step * p->sum_bytes);
   for (uint64_t k = 0; k < job->k; k += TILE_K) {
     const uint64_t n_k = least(TILE_K, job->k - k);
     load_panels(w, &job->a, i, rows, k, n_k, ROWS, room->loaded, room->a);
     load_panels(w, &job->b, j, columns, k, n_k, COLUMNS, room->loaded, room->b);
-    multiply_panels(w, room, size, rows, columns, n_k);
+    multiply_panels(p, room, rows, columns, n_k);
   }
   for (uint64_t r = 0; r < rows; r++)
-    hilo_sum_store(job->result, room->c + r * step * size, columns, job->data,
-                   job->start + (i + r) * job->step + j);
+    hilo_sums_store(p, room->c + r * step * p->sum_bytes, columns, job->data,
+                    job->start + (i + r) * job->step + j);
 }
 
 void hilo_gemm(const hilo_gemm_job *job, const hilo_gemm_room *room) {
@@ -139,10 +147,10 @@ void hilo_gemm(const hilo_gemm_job *job, const hilo_gemm_room *room) {
 
 static void load_dense(const hilo_dense_factor *d, uint64_t row, uint64_t n_rows, uint64_t at,
                        uint64_t n, char *to) {
-  const uint64_t bytes = n * hilo_sum_bytes(hilo_sum_of(d->result));
+  const uint64_t bytes = n * d->product->term_bytes;
   for (uint64_t r = 0; r < n_rows; r++)
-    hilo_sum_load(d->result, d->etype, d->data, d->start + (row + r) * d->step + at, n,
-                  to + r * bytes);
+    hilo_terms_load(d->product, d->etype, d->data, d->start + (row + r) * d->step + at, n,
+                    to + r * bytes);
 }
 static void load_by_outer(const void *ctx, uint64_t outer, uint64_t n_outer, uint64_t k,
                           uint64_t n_k, void *to) {

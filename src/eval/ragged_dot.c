@@ -13,7 +13,7 @@
 
 typedef struct {
   const hilo_eval *e;
-  hilo_etype result;
+  hilo_product product;
   hilo_dot_operand lhs, rhs;
   hilo_dot_side left, right;
   uint64_t before, ragged,
@@ -52,7 +52,7 @@ static void group_range(const ragged *r, uint64_t at, uint64_t g, uint64_t *begi
 
 static void multiply(const ragged *r, const hilo_dense_factor *a, const hilo_dense_factor *b,
                      uint64_t m, uint64_t n, uint64_t k, uint64_t start) {
-  const hilo_gemm_job job = {.result = r->result,
+  const hilo_gemm_job job = {.product = &r->product,
                              .m = m,
                              .n = n,
                              .k = k,
@@ -74,8 +74,8 @@ static void multiply_rows(ragged *r, hilo_dims group) {
   for (uint32_t k = 1; k < r->right.n[HILO_DOT_OUTER]; k++)
     for (uint32_t j = k; j > 0 && outer[j] == group.v[0]; j--)
       outer[j] = outer[j - 1], outer[j - 1] = group.v[0];
-  hilo_dense_factor a = {.result = r->result, .etype = r->lhs.etype, .step = depth};
-  hilo_dense_factor b = {.result = r->result, .etype = r->rhs.etype, .step = depth};
+  hilo_dense_factor a = {.product = &r->product, .etype = r->lhs.etype, .step = depth};
+  hilo_dense_factor b = {.product = &r->product, .etype = r->rhs.etype, .step = depth};
   a.data = hilo_dot_side_load(r->e->scratch, &r->lhs, &r->left, NULL);
   b.data = hilo_dot_side_load(r->e->scratch, &r->rhs, &r->right, NULL);
   for (uint64_t at = 0; at < batches * r->before; at++)
@@ -118,8 +118,8 @@ static void multiply_contracted(ragged *r) {
     for (uint64_t batch = 0; batch < batches; batch++) {
       const uint64_t k = pack_group(r, batch, g, lhs, lhs_size, m, a_packed);
       (void)pack_group(r, batch, g, rhs, rhs_size, n, b_packed);
-      const hilo_dense_factor a = {r->result, r->lhs.etype, a_packed, 0, k};
-      const hilo_dense_factor b = {r->result, r->rhs.etype, b_packed, 0, k};
+      const hilo_dense_factor a = {&r->product, r->lhs.etype, a_packed, 0, k};
+      const hilo_dense_factor b = {&r->product, r->rhs.etype, b_packed, 0, k};
       multiply(r, &a, &b, m, n, k, (g * batches + batch) * m * n);
     }
 }
@@ -127,8 +127,8 @@ static void multiply_contracted(ragged *r) {
 static void multiply_batches(ragged *r) {
   const uint64_t depth = r->left.count[HILO_DOT_K];
   const uint64_t m = r->left.count[HILO_DOT_OUTER], n = r->right.count[HILO_DOT_OUTER];
-  hilo_dense_factor a = {.result = r->result, .etype = r->lhs.etype, .step = depth};
-  hilo_dense_factor b = {.result = r->result, .etype = r->rhs.etype, .step = depth};
+  hilo_dense_factor a = {.product = &r->product, .etype = r->lhs.etype, .step = depth};
+  hilo_dense_factor b = {.product = &r->product, .etype = r->rhs.etype, .step = depth};
   a.data = hilo_dot_side_load(r->e->scratch, &r->lhs, &r->left, NULL);
   b.data = hilo_dot_side_load(r->e->scratch, &r->rhs, &r->right, NULL);
   for (uint64_t batch = 0; batch < r->left.count[HILO_DOT_BATCH]; batch++) {
@@ -151,19 +151,21 @@ static void load_sizes(ragged *r, const hilo_value *sizes) {
 hilo_status hilo_eval_op_ragged_dot(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                     hilo_value *out) {
   const hilo_dot_attrs attrs = hilo_attrs(e->m, i, dot);
-  ragged r = {.e = e, .result = hilo_value_etype(e, out)};
+  const hilo_etype result = hilo_value_etype(e, out);
+  ragged r = {.e = e};
   r.lhs = hilo_dot_operand_of(e, &args[0]);
   r.rhs = hilo_dot_operand_of(e, &args[1]);
-  if (!hilo_sum_takes(r.lhs.etype, r.result) || !hilo_sum_takes(r.rhs.etype, r.result))
+  if (!hilo_sum_takes(r.lhs.etype, result) || !hilo_sum_takes(r.rhs.etype, result))
     return hilo_eval_refuse(e, i, "products of complex numbers do not give a real result");
+  r.product = hilo_product_of(result, r.lhs.etype, r.rhs.etype);
   r.left = hilo_dot_side_of(r.lhs.dims, attrs.lhs_batch, attrs.lhs_contracting);
   r.right = hilo_dot_side_of(r.rhs.dims, attrs.rhs_batch, attrs.rhs_contracting);
   load_sizes(&r, &args[2]);
   r.data = hilo_eval_new_array(e, i, out);
   if (!r.data) return HILO_LIMIT_ERROR;
-  memset(r.data, 0, hilo_value_n_elements(e, out) * hilo_etype_bytes(r.result));
+  memset(r.data, 0, hilo_value_n_elements(e, out) * hilo_etype_bytes(result));
   if (hilo_value_n_elements(e, out) == 0) return HILO_OK;
-  r.room = hilo_gemm_room_of(e->scratch, r.result, r.left.count[HILO_DOT_OUTER],
+  r.room = hilo_gemm_room_of(e->scratch, &r.product, r.left.count[HILO_DOT_OUTER],
                              r.right.count[HILO_DOT_OUTER], r.left.count[HILO_DOT_K]);
   const int64_t dim = attrs.lhs_ragged.v[0];
   if (hilo_dims_contain(attrs.lhs_batch, dim)) {

@@ -277,6 +277,7 @@ static void compare(hilo_prover *p, const hilo_pass_info *pass, const side *befo
     hilo_array expected = old->v[k];
     if (expected.etype == HILO_TOKEN || got->etype == HILO_TOKEN) continue;
     if (!hilo_arrays_comparable(got, &expected)) {
+      if (!expected.n) continue; /* a placeholder stands for no elements */
       p->failed = true;
       (void)hilo_diag_add(p->diags, HILO_DIAG_EMOD932, NULL,
                           "pass `%s` gave result %u another type or shape", pass->key, k);

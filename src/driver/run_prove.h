@@ -10,7 +10,8 @@
  *      passed over, floats are compared as with E
  *   -  the module is not changed
  *
- * Parameters and results are matched by order, tuples flat. A pass may give whole numbers another
+ * Parameters and results are matched by order, tuples flat; for a result without elements anything
+ * may stand. A pass may give whole numbers another
  * width, make arrays of tokens, and turn parameters with a weight file into constants. */
 #ifndef HILO_DRIVER_RUN_PROVE_H
 #define HILO_DRIVER_RUN_PROVE_H

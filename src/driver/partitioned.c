@@ -25,8 +25,9 @@ typedef struct task task;
 typedef struct {
   hilo_program *program; /* of the whole */
   hilo_cut cut;
-  hilo_digest *digests;       /* by definition */
-  hilo_str output;            /* file name of a program in its directory */
+  hilo_digest *digests; /* by definition */
+  hilo_str output;      /* file name of a program in its directory */
+  hilo_log quiet;       /* of the tasks: no INFO for each pass of each of them, in any order */
   hilo_workspace *workspaces; /* by thread */
   task *tasks;                /* by definition */
   uint32_t n_tasks;
@@ -111,7 +112,7 @@ static void init_task(job *j, uint32_t definition) {
   hilo_arena_init(&t->kept, p->kept->allocator, NULL);
   t->diags = hilo_diags_make(&t->kept);
   t->program =
-      (hilo_program){.config = p->config, .log = p->log, .diags = &t->diags, .kept = &t->kept};
+      (hilo_program){.config = p->config, .log = &j->quiet, .diags = &t->diags, .kept = &t->kept};
   j->n_tasks = definition + 1;
 }
 
@@ -296,6 +297,13 @@ static hilo_str program_name(const hilo_config *config) {
   return unnamed ? HILO_STR("penguin.py") : base;
 }
 
+static hilo_log quiet_log(const hilo_log *log) {
+  hilo_log quiet = log ? *log : hilo_log_make();
+  if (quiet.console_level == HILO_LEVEL_INFO) quiet.console_level = HILO_LEVEL_WARNING;
+  if (quiet.file_level == HILO_LEVEL_INFO) quiet.file_level = HILO_LEVEL_WARNING;
+  return quiet;
+}
+
 static hilo_status run(job *j, hilo_module *m) {
   hilo_program *p = j->program;
   char signature[HILO_SHA256_HEX + 1];
@@ -325,7 +333,7 @@ hilo_status hilo_compile_partitioned(hilo_program *p, hilo_module *m) {
   jmp_buf oom;
   hilo_arena *const arenas[] = {p->kept, p->scratch, m->arena, p->diags->arena};
   jmp_buf *const outer = p->kept->oom;
-  job j = {.program = p, .output = program_name(p->config)};
+  job j = {.program = p, .output = program_name(p->config), .quiet = quiet_log(p->log)};
   job *volatile kept = &j; /* read after a longjmp */
   volatile hilo_status status = HILO_OUT_OF_MEMORY;
   for (size_t k = 0; k < HILO_COUNT(arenas); k++) arenas[k]->oom = &oom;

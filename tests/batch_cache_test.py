@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Batches and the cache, as processes: what golden files cannot hold, since times and file names in it differ from run to run.
+
+usage: batch_cache_test.py BIN
+"""
+
+import filecmp
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+LAYER = """\
+  s{k} = f32[4,4] custom-call({x}), custom_call_target="AwsNeuronModuleMarkerStart-Forward"
+  d{k} = f32[4,4] dot(s{k}, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  t{k} = f32[4,4] tanh(d{k})
+  e{k} = f32[4,4] custom-call(t{k}), custom_call_target="AwsNeuronModuleMarkerEnd-Forward"
+"""
+
+
+def model(n_layers, name="m", alias=""):
+    """A module of so many equal layers, and of as many names as one likes."""
+    body, x = "", "p"
+    for k in range(n_layers):
+        body, x = body + LAYER.format(k=k, x=x), f"e{k}"
+    return (f"HloModule {name}{alias}\nENTRY {name} {{\n  p = f32[4,4] parameter(0)\n  w = f32[4,4] parameter(1)\n{body}"
+            f"  ROOT {name}_out = f32[4,4] negate({x})\n}}\n")
+
+
+class Place:
+    """A temporary folder with tools in it."""
+
+    def __init__(self, bin_dir):
+        self.tool = os.path.join(os.path.abspath(bin_dir), "hlo2penguin")
+        self.folder = tempfile.TemporaryDirectory(prefix="hilo-batch-")
+        self.root = self.folder.name
+
+    def path(self, *parts):
+        return os.path.join(self.root, *parts)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as f:
+            f.write(text)
+        return self.path(name)
+
+    def run(self, *words, stdin=None, status=0):
+        done = subprocess.run([self.tool, "--logfile=", *words], input=stdin, capture_output=True, text=True, cwd=self.root,
+                              check=False, stdin=subprocess.DEVNULL if stdin is None else None)
+        assert done.returncode == status, f"{words}: exit status {done.returncode}\n{done.stdout}{done.stderr}"
+        return done
+
+    def compile(self, name, out, *words):
+        return self.run(f"--input={name}", "--output=penguin.py", f"--out-dir={out}", *words)
+
+    def entries(self):
+        return sorted(glob.glob(self.path("cache", "*", "*.hilo")))
+
+    def same(self, left, right):
+        files = [os.path.relpath(os.path.join(d, f), self.path(left)) for d, _, names in os.walk(self.path(left)) for f in names]
+        assert files
+        match, mismatch, errors = filecmp.cmpfiles(self.path(left), self.path(right), files, shallow=False)
+        assert not mismatch and not errors, (mismatch, errors)
+
+
+# ---- batches ----
+
+
+def batch_records_are_in_order(place):
+    place.write("m.hlo", model(2))
+    lines = ["# a comment", ""]
+    lines += [f"--input=m.hlo --output=penguin.py --out-dir=out{k} --logfile=" for k in range(50)]
+    lines += ["--input=absent.hlo --output=penguin.py --out-dir=absent", "--nosuch", "--input=m.hlo",
+              "--input=m.hlo --output=penguin.py --out-dir=out3", "--batch=other"]
+    for jobs in (1, 2, 3):
+        done = place.run("--batch=-", f"--jobs={jobs}", stdin="\n".join(lines), status=1)
+        records = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [r["line"] for r in records] == list(range(3, 58))
+        bad = {r["line"]: r for r in records if r["status"] != "ok"}
+        assert sorted(bad) == [6, 53, 54, 55, 56, 57], sorted(bad)
+        assert bad[53]["code"] == "NCC_EMOD905" and "absent.hlo" in bad[53]["diagnostics"]
+        assert "--nosuch" in bad[54]["diagnostics"]
+        assert "line 56" in bad[6]["diagnostics"] and "line 6 " in bad[56]["diagnostics"]
+        assert "6 of 55 lines of the batch failed" in done.stderr
+        assert not os.path.exists(place.path("out3")) and os.path.exists(place.path("out4", "penguin.py"))
+        place.same("out0", "out49")
+
+
+def batch_lines_may_be_partitioned(place):
+    place.write("m.hlo", model(3))
+    done = place.run("--batch=-", "--max-memory=1", stdin="\n".join(
+        f"--input=m.hlo --out-dir=p{k} --partition --layers-per-module=1" for k in range(4)))
+    assert all(json.loads(line)["status"] == "ok" for line in done.stdout.splitlines())
+    place.compile("m.hlo", "alone", "--partition", "--layers-per-module=1")
+    place.same("alone", "p3")
+
+
+# ---- the cache ----
+
+
+def cached(place, name, out, *words):
+    return place.compile(name, out, "--cache-dir=cache", "--explain-miss", *words).stderr
+
+
+def layers_hit_across_models(place):
+    place.write("three.hlo", model(3))
+    place.write("five.hlo", model(5, "other"))
+    words = ("--partition", "--layers-per-module=1")
+    assert cached(place, "three.hlo", "a", *words).count("cache miss: no entry is of this module") == 2
+    assert len(place.entries()) == 2
+    assert cached(place, "five.hlo", "b", *words) == ""
+    assert cached(place, "three.hlo", "c", *words) == ""
+    place.same("a", "c")
+
+
+def misses_are_explained(place):
+    place.write("m.hlo", model(1))
+    cached(place, "m.hlo", "a")
+    assert "here --target-instance=trn2, in the nearest entry the default" in cached(place, "m.hlo", "b", "--target-instance=trn2")
+    place.write("aliased.hlo", model(1, alias=", input_output_alias={ {}: (0, {}, may-alias) }"))
+    assert "no entry is of this module" in cached(place, "aliased.hlo", "c")  # B64: donation is part of the key
+    place.write("renamed.hlo", model(1, "another"))
+    assert cached(place, "renamed.hlo", "d") == ""
+
+
+def damaged_entries_are_misses(place):
+    place.write("m.hlo", model(1))
+    cached(place, "m.hlo", "a")
+    (entry,) = place.entries()
+    with open(entry, "rb") as f:
+        whole = f.read()
+    for bad in (whole[: len(whole) // 2], b"", b"something else", whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:]):
+        with open(entry, "wb") as f:
+            f.write(bad)
+        assert "the entry is damaged" in cached(place, "m.hlo", "b")
+        place.same("a", "b")
+        assert cached(place, "m.hlo", "c") == ""
+
+
+def the_cache_is_bounded(place):
+    for k in range(40):
+        place.write("m.hlo", model(1).replace("tanh", "exponential").replace("4,4", f"{k + 1},{k + 1}"))
+        cached(place, "m.hlo", "a", "--cache-size=1")
+    assert len(place.entries()) <= 40 and len({os.path.dirname(e) for e in place.entries()}) == len(place.entries())
+    orphan = os.path.join(os.path.dirname(place.entries()[0]), ".dead.tmp")
+    with open(orphan, "w", encoding="utf-8") as f:
+        f.write("left by a killed process")
+    os.utime(orphan, (0, 0))
+    first = place.entries()[0]
+    os.unlink(first)
+    for k in range(40):
+        place.write("m.hlo", model(1).replace("tanh", "exponential").replace("4,4", f"{k + 1},{k + 1}"))
+        cached(place, "m.hlo", "a", "--cache-size=1")
+    assert not os.path.exists(orphan)
+
+
+def processes_share_a_directory(place):
+    place.write("m.hlo", model(8))
+    words = [place.tool, "--logfile=", "--input=m.hlo", "--output=penguin.py", "--partition", "--layers-per-module=1",
+             "--force-all-uniq", "--cache-dir=cache", "--jobs=2"]
+    running = [subprocess.Popen([*words, f"--out-dir=p{k}"], cwd=place.root) for k in range(6)]
+    assert [p.wait() for p in running] == [0] * 6
+    for k in range(1, 6):
+        place.same("p0", f"p{k}")
+    assert not glob.glob(place.path("cache", "*", ".*.tmp"))
+
+
+def a_directory_that_cannot_be_written_is_a_warning(place):
+    place.write("m.hlo", model(1))
+    place.write("file", "no directory")
+    done = place.compile("m.hlo", "a", "--cache-dir=file", "--verbose=warning")
+    assert "cache directory" in done.stderr
+    assert os.path.exists(place.path("a", "penguin.py"))
+
+
+TESTS = [batch_records_are_in_order, batch_lines_may_be_partitioned, layers_hit_across_models, misses_are_explained,
+         damaged_entries_are_misses, the_cache_is_bounded, processes_share_a_directory,
+         a_directory_that_cannot_be_written_is_a_warning]
+
+if __name__ == "__main__":
+    for test in TESTS:
+        place = Place(sys.argv[1])
+        test(place)
+        print(f"ok {test.__name__}")
+        place.folder.cleanup()

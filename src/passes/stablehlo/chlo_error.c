@@ -1,6 +1,6 @@
 /* The error functions and the Bessel function of CHLO.
  *
- * erfc: 1 - erf(x) below 1/2, else exp(-x²) times a polynomial; the square is taken in two parts,
+ * erfc: 1 - erf(x) below 3/4, else exp(-x²) times a polynomial; the square is taken in two parts,
  * since its rounding error would be that of the result times x².
  * erf_inv: x times a polynomial in w = -log(1 - x²), or in √w near the ends (the variables of M.
  * Giles, "Approximating the erfinv function", GPU Computing Gems, 2011).
@@ -42,7 +42,7 @@ hilo_inst hilo_chlo_erfc(const hilo_chlo *c, hilo_inst x) {
   const hilo_inst ratio = quotient(c, choose(c, is_near, near, far), choose(c, is_near, sum, a));
   const hilo_inst centre = number_less(c, 1, unary(c, HILO_OP_ERF, x));
   const hilo_inst tail = times_gauss(c, ratio, a);
-  return choose(c, is(c, x, HILO_LT, 0.5), centre, tail);
+  return choose(c, is(c, x, HILO_LT, 0.75), centre, tail);
 }
 
 hilo_inst hilo_chlo_erf_inv(const hilo_chlo *c, hilo_inst x) {

@@ -46,41 +46,45 @@ typedef struct {
       term part[ROWS][COLUMNS] = {{0}};                                                            \
       for (uint64_t k = at; k < end; k++, a += ROWS, b += COLUMNS)                                 \
         for (int i = 0; i < ROWS; i++)                                                             \
-          for (int j = 0; j < COLUMNS; j++) part[i][j] += TIMES(a[i], b[j]);                       \
+          for (int j = 0; j < COLUMNS; j++) part[i][j] += a[i] * b[j];                             \
       for (int i = 0; i < ROWS; i++)                                                               \
         for (int j = 0; j < COLUMNS; j++) c[(uint64_t)i * step + (uint64_t)j] += part[i][j];       \
     }                                                                                              \
   }
 
-/* The product by its definition: what C adds to it for infinities is not in XLA. */
-#define TIMES_COMPLEX(name, part)                                                                  \
-  static inline part _Complex name(part _Complex a, part _Complex b) {                             \
-    part x[2], y[2], z[2];                                                                         \
-    memcpy(x, &a, sizeof x);                                                                       \
-    memcpy(y, &b, sizeof y);                                                                       \
-    z[0] = x[0] * y[0] - x[1] * y[1];                                                              \
-    z[1] = x[0] * y[1] + x[1] * y[0];                                                              \
-    part _Complex product;                                                                         \
-    memcpy(&product, z, sizeof product);                                                           \
-    return product;                                                                                \
+/* The same for complex numbers, as pairs. Products are those of the definition: what C adds to it
+ * for infinities is not in XLA. */
+#define KERNEL_COMPLEX(name, term, total)                                                          \
+  static void name(uint64_t n_k, const void *a_panel, const void *b_panel, void *c_tile,           \
+                   uint64_t step) {                                                                \
+    const term *a = a_panel, *b = b_panel;                                                         \
+    total *c = c_tile;                                                                             \
+    for (uint64_t at = 0; at < n_k; at += HILO_SUM_BLOCK) {                                        \
+      const uint64_t end = least(at + HILO_SUM_BLOCK, n_k);                                        \
+      term re[ROWS][COLUMNS] = {{0}}, im[ROWS][COLUMNS] = {{0}};                                   \
+      for (uint64_t k = at; k < end; k++, a += 2 * ROWS, b += 2 * COLUMNS)                         \
+        for (int i = 0; i < ROWS; i++)                                                             \
+          for (int j = 0; j < COLUMNS; j++) {                                                      \
+            re[i][j] += a[2 * i] * b[2 * j] - a[2 * i + 1] * b[2 * j + 1];                         \
+            im[i][j] += a[2 * i] * b[2 * j + 1] + a[2 * i + 1] * b[2 * j];                         \
+          }                                                                                        \
+      for (int i = 0; i < ROWS; i++)                                                               \
+        for (int j = 0; j < COLUMNS; j++) {                                                        \
+          c[2 * ((uint64_t)i * step + (uint64_t)j)] += re[i][j];                                   \
+          c[2 * ((uint64_t)i * step + (uint64_t)j) + 1] += im[i][j];                               \
+        }                                                                                          \
+    }                                                                                              \
   }
-TIMES_COMPLEX(times_c64, float)
-TIMES_COMPLEX(times_c128, double)
 
 PACK(pack_4, uint32_t)
 PACK(pack_8, uint64_t)
 PACK(pack_16, double _Complex)
-#define TIMES(a, b) ((a) * (b))
 KERNEL(kernel_u32, uint32_t, uint32_t)
 KERNEL(kernel_u64, uint64_t, uint64_t)
 KERNEL(kernel_f32, float, double)
 KERNEL(kernel_f64, double, double)
-#undef TIMES
-#define TIMES(a, b) times_c64(a, b)
-KERNEL(kernel_c64, float _Complex, double _Complex)
-#undef TIMES
-#define TIMES(a, b) times_c128(a, b)
-KERNEL(kernel_c128, double _Complex, double _Complex)
+KERNEL_COMPLEX(kernel_c64, float, double)
+KERNEL_COMPLEX(kernel_c128, double, double)
 
 static const work works[] = {
     [HILO_SUM_U32] = {pack_4, kernel_u32}, [HILO_SUM_U64] = {pack_8, kernel_u64},

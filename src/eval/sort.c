@@ -7,6 +7,7 @@
  * topk: the order is the total one (NaNs first among the largest, -0 below 0), equals by index;
  * or that of the comparator, if the operation calls one. */
 #include "eval/element_moves.h"
+#include "eval/lanes.h"
 #include "eval/results.h"
 #include "eval/sort_order.h"
 
@@ -141,21 +142,48 @@ static void write_first(const sorter *s, const uint64_t *sorted, uint64_t first,
   }
 }
 
+/* XLA's comparators of a custom-call take values and their indices, as those of the sort that it
+ * stands for do. */
+static uint32_t n_compared(const hilo_eval *e, hilo_inst i) {
+  const bool both =
+      hilo_inst_n_called(e->m, i) && hilo_comp_n_params(e->m, hilo_inst_called(e->m, i, 0)) == 4;
+  return both ? 2 : 1;
+}
+
+/* The index of each element in its row, of the type that the comparator takes. */
+static hilo_value index_array(const hilo_eval *e, hilo_inst i, uint64_t total, uint64_t size) {
+  const hilo_inst param = hilo_comp_param(e->m, hilo_inst_called(e->m, i, 0), 2);
+  const hilo_etype etype = hilo_inst_etype(e->m, param);
+  char *data = hilo_arena_alloc_array(e->scratch, total + 1, hilo_etype_bytes(etype), 64);
+  hilo_lanes x;
+  for (uint64_t at = 0; at < total; at += HILO_LANES) {
+    const uint32_t n = total - at < HILO_LANES ? (uint32_t)(total - at) : HILO_LANES;
+    for (uint32_t k = 0; k < n; k++) x.u[k] = (at + k) % size;
+    hilo_lanes_store(etype, data, at, n, &x);
+  }
+  return (hilo_value){.type = hilo_inst_type(e->m, param), .data = data};
+}
+
 static hilo_status open_topk_order(const hilo_eval *e, hilo_inst i, bool largest,
-                                   const hilo_etype *etype, hilo_sort_order **order) {
+                                   const hilo_etype *etypes, hilo_sort_order **order) {
   if (hilo_inst_n_called(e->m, i))
-    return hilo_sort_order_open(e, i, hilo_inst_called(e->m, i, 0), 1, etype, order);
-  if (hilo_etype_is_complex(*etype)) return hilo_eval_refuse(e, i, "complex numbers have no order");
-  *order = hilo_sort_order_total(e, *etype, largest);
+    return hilo_sort_order_open(e, i, hilo_inst_called(e->m, i, 0), n_compared(e, i), etypes,
+                                order);
+  if (hilo_etype_is_complex(etypes[0]))
+    return hilo_eval_refuse(e, i, "complex numbers have no order");
+  *order = hilo_sort_order_total(e, etypes[0], largest);
   return HILO_OK;
 }
 
 hilo_status hilo_eval_top_k(const hilo_eval *e, hilo_inst i, const hilo_value *in, int64_t k,
                             bool largest, hilo_value *out) {
   const hilo_dims dims = hilo_type_dims(&e->m->types, in->type);
-  hilo_etype etype;
+  hilo_etype etypes[2];
   if (!dims.n) return hilo_eval_refuse(e, i, "its operand has no dimension");
-  sorter s = open_sorter(e, in, 1, dims.n - 1, &etype);
+  hilo_value arrays[2] = {*in};
+  if (n_compared(e, i) == 2)
+    arrays[1] = index_array(e, i, hilo_value_n_elements(e, in), (uint64_t)dims.v[dims.n - 1]);
+  sorter s = open_sorter(e, arrays, n_compared(e, i), dims.n - 1, etypes);
   if (k < 0 || (uint64_t)k > s.size)
     return hilo_eval_refuse(e, i, "it takes more elements than there are");
   int64_t *result_dims = HILO_NEW_ARRAY(e->scratch, int64_t, dims.n);
@@ -163,7 +191,7 @@ hilo_status hilo_eval_top_k(const hilo_eval *e, hilo_inst i, const hilo_value *i
   result_dims[dims.n - 1] = k;
   char *data[2];
   hilo_sort_order *order;
-  hilo_status status = open_topk_order(e, i, largest, &etype, &order);
+  hilo_status status = open_topk_order(e, i, largest, etypes, &order);
   if (status == HILO_OK)
     status = hilo_eval_new_results(e, i, 2, (hilo_dims){result_dims, dims.n}, out, data);
   if (status != HILO_OK) return status;

@@ -115,6 +115,8 @@ static const struct {
     {"AwsNeuronArgMin", hilo_target_arg_extreme},
     {"AwsNeuronControlDep", pass_last},
     {"AwsNeuronDevicePrint", pass_operands},
+    {"AwsNeuronDropout", hilo_target_dropout},
+    {"AwsNeuronDropoutMaskV1", hilo_target_dropout},
     {"AwsNeuronErf", hilo_target_activation},
     {"AwsNeuronGelu", hilo_target_activation},
     {"AwsNeuronGeluApprxTanh", hilo_target_activation},

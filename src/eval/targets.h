@@ -27,6 +27,8 @@ hilo_target_fn hilo_target_rms_norm;
 hilo_target_fn hilo_target_arg_extreme;
 hilo_target_fn hilo_target_resize;
 hilo_target_fn hilo_target_resize_gradient;
+/* ---- targets_random.c ---- */
+hilo_target_fn hilo_target_dropout;
 /* ---- targets_scaled.c ---- */
 hilo_target_fn hilo_target_quantize;
 hilo_target_fn hilo_target_scaled_dot;

@@ -100,10 +100,12 @@ static pair look_at(const hilo_tolerance *t, const lane_type *type, const block 
   return p;
 }
 
-static pair join(const pair *re, const pair *im) {
+/* By the modulus, or, where signs count, part by part. */
+static pair join(const hilo_tolerance *t, const pair *re, const pair *im) {
   return (pair){.same = re->same && im->same,
                 .ulp = re->ulp > im->ulp ? re->ulp : im->ulp,
-                .difference = hypot(re->difference, im->difference),
+                .difference = t->same_sign ? fmax(re->difference, im->difference)
+                                           : hypot(re->difference, im->difference),
                 .size = hypot(re->size, im->size),
                 .is_finite = re->is_finite && im->is_finite,
                 .signs_differ = (re->signs_differ && !re->same) || (im->signs_differ && !im->same)};
@@ -149,7 +151,7 @@ static void compare_slices(const hilo_array *got, const hilo_array *expected, ui
       pair p = look_at(t, &types[0], &a, &b, k * parts);
       if (parts == 2) {
         const pair im = look_at(t, &types[0], &a, &b, k * parts + 1);
-        p = join(&p, &im);
+        p = join(t, &p, &im);
       }
       note(c, t, &p, rank * got->n + at + k);
     }

@@ -13,7 +13,8 @@ typedef struct {
   uint64_t ulp;
   uint64_t min_ulp; /* a smaller distance is a difference, too */
   bool bitwise;     /* zeros of different sign differ */
-  bool same_sign;   /* values of different sign differ, however close; zeros are equal */
+  bool same_sign;   /* values of different sign differ, however close, zeros are equal; complex
+                       numbers are compared part by part */
 } hilo_tolerance;
 
 typedef struct {

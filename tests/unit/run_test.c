@@ -123,6 +123,12 @@ static void test_complex(void **state) {
   hilo_array a = array_of(HILO_C64, 1, got), b = array_of(HILO_C64, 1, expected);
   assert_int_equal(hilo_compare(&a, &b, 1, &(hilo_tolerance){.rtol = 0.011}).differing, 0);
   assert_int_equal(hilo_compare(&a, &b, 1, &(hilo_tolerance){.rtol = 0.009}).differing, 1);
+  const float both[] = {3.05f, 4.05f};
+  a = array_of(HILO_C64, 1, both);
+  hilo_tolerance t = {.atol = 0.06};
+  assert_int_equal(hilo_compare(&a, &b, 1, &t).differing, 1);
+  t.same_sign = true;
+  assert_int_equal(hilo_compare(&a, &b, 1, &t).differing, 0);
 }
 
 /* Long arrays go in blocks; the place of the first difference is that of the whole. */

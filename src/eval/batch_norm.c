@@ -84,7 +84,7 @@ static double *load_features(const norm *b, const hilo_value *v) {
   return features;
 }
 static hilo_status give_features(const norm *b, const double *features, hilo_value *v) {
-  char *data = hilo_eval_new_sized(b->e, b->inst, HILO_DIMS_OF((int64_t)b->features), v);
+  char *data = hilo_eval_new_array(b->e, b->inst, v);
   if (!data) return HILO_LIMIT_ERROR;
   hilo_float_array_from_double(hilo_etype_float_format(b->etype), features, b->features, data);
   return HILO_OK;
@@ -100,7 +100,7 @@ static hilo_status normalise(const norm *b, const hilo_value *args, const double
                              const double *variance, hilo_value *out) {
   const double *scale = load_features(b, &args[1]), *offset = load_features(b, &args[2]);
   const double *d = deviations(b, variance);
-  char *data = hilo_eval_new_sized(b->e, b->inst, b->dims, out);
+  char *data = hilo_eval_new_array(b->e, b->inst, out);
   if (!data) return HILO_LIMIT_ERROR;
   hilo_lanes x;
   block at;
@@ -179,7 +179,7 @@ static sums gradient_sums(const norm *b, const hilo_value *args) {
 static hilo_status give_gradient(const norm *b, const hilo_value *args, const sums *s,
                                  hilo_value *out) {
   const double *scale = load_features(b, &args[1]), *d = s->deviation, per = b->per_feature;
-  char *data = hilo_eval_new_sized(b->e, b->inst, b->dims, out);
+  char *data = hilo_eval_new_array(b->e, b->inst, out);
   if (!data) return HILO_LIMIT_ERROR;
   hilo_lanes x, grad;
   block at;

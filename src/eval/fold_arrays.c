@@ -6,7 +6,7 @@
 enum { MAX_ELEMENT_BYTES = 16 };
 
 hilo_status hilo_fold_arrays_open(const hilo_eval *e, hilo_inst i, const hilo_value *args,
-                                  hilo_dims dims, hilo_fold_rounding rounding, hilo_value *out,
+                                  hilo_fold_rounding rounding, hilo_value *out,
                                   hilo_fold_arrays *a) {
   const uint32_t n = hilo_inst_n_operands(e->m, i) / 2;
   *a = (hilo_fold_arrays){.n = n,
@@ -20,7 +20,7 @@ hilo_status hilo_fold_arrays_open(const hilo_eval *e, hilo_inst i, const hilo_va
   hilo_etype *etypes = HILO_NEW_ARRAY(e->scratch, hilo_etype, n);
   for (uint32_t k = 0; k < n; k++) etypes[k] = hilo_value_etype(e, &args[k]);
   hilo_status status = hilo_fold_open(e, i, n, args + n, etypes, rounding, &a->fold);
-  if (status == HILO_OK) status = hilo_eval_new_results(e, i, n, dims, out, a->data);
+  if (status == HILO_OK) status = hilo_eval_new_results(e, i, n, out, a->data);
   if (status != HILO_OK) return status;
   for (uint32_t k = 0; k < n; k++) {
     a->in[k] = args[k].data;

@@ -15,9 +15,9 @@ typedef struct {
   uint32_t *in_bytes, *out_bytes;
 } hilo_fold_arrays;
 
-/* args: n arrays of equal size, then their initial values. Results have the sizes `dims`. */
+/* args: n arrays of equal size, then their initial values. */
 HILO_NODISCARD hilo_status hilo_fold_arrays_open(const hilo_eval *e, hilo_inst i,
-                                                 const hilo_value *args, hilo_dims dims,
+                                                 const hilo_value *args,
                                                  hilo_fold_rounding rounding, hilo_value *out,
                                                  hilo_fold_arrays *a);
 /* The elements from `at` on, as they lie there. */

@@ -19,8 +19,7 @@ hilo_status hilo_eval_op_map(const hilo_eval *e, hilo_inst i, const hilo_value *
   if (hilo_comp_n_params(e->m, f) != n || !takes_elements(e, a, args, n, hilo_value_etype(e, out)))
     return hilo_eval_refuse(e, i, "its computation does not take elements of its operands");
   char *data;
-  const hilo_dims dims = hilo_type_dims(&e->m->types, args[0].type);
-  if (hilo_eval_new_results(e, i, 1, dims, out, &data) != HILO_OK) return HILO_LIMIT_ERROR;
+  HILO_TRY(hilo_eval_new_results(e, i, 1, out, &data));
   const char **elements = HILO_NEW_ARRAY(e->scratch, const char *, n);
   for (uint32_t k = 0; k < n; k++) elements[k] = args[k].data;
   return hilo_apply_run(a, hilo_value_n_elements(e, out), elements, &data);

@@ -113,22 +113,12 @@ static hilo_status reduce_all(const reduction *r) {
   return HILO_OK;
 }
 
-static hilo_dims kept_dims(const hilo_eval *e, hilo_dims dims, hilo_dims reduced) {
-  int64_t *kept = HILO_NEW_ARRAY(e->scratch, int64_t, dims.n + 1);
-  uint32_t n = 0;
-  for (uint32_t d = 0; d < dims.n; d++)
-    if (!hilo_dims_contain(reduced, d)) kept[n++] = dims.v[d];
-  return (hilo_dims){kept, n};
-}
-
 hilo_status hilo_eval_op_reduce(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                 hilo_value *out) {
   const hilo_dims dims = hilo_type_dims(&e->m->types, args[0].type);
   const hilo_dims reduced = hilo_attrs(e->m, i, dims).dims;
   reduction r;
-  const hilo_status status = hilo_fold_arrays_open(e, i, args, kept_dims(e, dims, reduced),
-                                                   HILO_FOLD_ONCE, out, &r.arrays);
-  if (status != HILO_OK) return status;
+  HILO_TRY(hilo_fold_arrays_open(e, i, args, HILO_FOLD_ONCE, out, &r.arrays));
   split_axes(dims, reduced, &r);
   return reduce_all(&r);
 }

@@ -141,8 +141,7 @@ hilo_status hilo_eval_op_reduce_window(const hilo_eval *e, hilo_inst i, const hi
   hilo_window_walk w =
       hilo_window_open(e->scratch, &window, hilo_type_dims(&e->m->types, args[0].type));
   hilo_fold_arrays a;
-  const hilo_status status = hilo_fold_arrays_open(e, i, args, w.out, HILO_FOLD_STEPS, out, &a);
-  if (status != HILO_OK) return status;
+  HILO_TRY(hilo_fold_arrays_open(e, i, args, HILO_FOLD_STEPS, out, &a));
   run r;
   return is_running(a.fold, &w, &r) ? run_all(&a, &r) : fold_windows(&a, &w);
 }
@@ -236,8 +235,8 @@ hilo_status hilo_eval_op_select_and_scatter(const hilo_eval *e, hilo_inst i, con
       hilo_value_etype(e, &args[2]) != s->etype)
     return hilo_eval_refuse(e, i, "its operands and regions have different element types");
   const hilo_dims dims = hilo_type_dims(&e->m->types, args[0].type);
-  status = hilo_eval_new_results(e, i, 1, dims, out, &s->data);
-  if (status != HILO_OK) return status;
+  s->data = hilo_eval_new_array(e, i, out);
+  if (!s->data) return HILO_LIMIT_ERROR;
   hilo_fill_elements(s->data, hilo_value_n_elements(e, out), s->size, args[2].data);
   const hilo_window_attrs window = window_of(e->m, i);
   hilo_window_walk w = hilo_window_open(e->scratch, &window, dims);

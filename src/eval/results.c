@@ -1,17 +1,5 @@
 #include "eval/results.h"
 
-char *hilo_eval_new_sized(const hilo_eval *e, hilo_inst i, hilo_dims dims, hilo_value *v) {
-  const hilo_type_row *row = hilo_type_row_of(&e->m->types, v->type);
-  if (row->flags & HILO_TYPE_DYNAMIC) {
-    if (!e->types) {
-      (void)hilo_eval_refuse(e, i, "its result has dynamic dimensions");
-      return NULL;
-    }
-    v->type = hilo_type_array(e->types, (hilo_etype)row->etype, dims);
-  }
-  return hilo_eval_new_array(e, i, v);
-}
-
 hilo_value *hilo_eval_new_typed_tuple(const hilo_eval *e, hilo_inst i, hilo_value *out) {
   const hilo_type type = out->type;
   const uint32_t n = hilo_type_n_elements_of_tuple(&e->m->types, type);
@@ -21,15 +9,15 @@ hilo_value *hilo_eval_new_typed_tuple(const hilo_eval *e, hilo_inst i, hilo_valu
   return values;
 }
 
-hilo_status hilo_eval_new_results(const hilo_eval *e, hilo_inst i, uint32_t n, hilo_dims dims,
-                                  hilo_value *out, char **data) {
+hilo_status hilo_eval_new_results(const hilo_eval *e, hilo_inst i, uint32_t n, hilo_value *out,
+                                  char **data) {
   hilo_value *values = out;
   if (hilo_type_is_tuple(&e->m->types, out->type)) {
     values = hilo_eval_new_typed_tuple(e, i, out);
     if (!values) return HILO_LIMIT_ERROR;
   }
   for (uint32_t k = 0; k < n; k++) {
-    data[k] = hilo_eval_new_sized(e, i, dims, &values[k]);
+    data[k] = hilo_eval_new_array(e, i, &values[k]);
     if (!data[k]) return HILO_LIMIT_ERROR;
   }
   return HILO_OK;

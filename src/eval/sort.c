@@ -112,8 +112,7 @@ hilo_status hilo_eval_op_sort(const hilo_eval *e, hilo_inst i, const hilo_value 
   char **data = HILO_NEW_ARRAY(e->scratch, char *, n);
   hilo_sort_order *order;
   hilo_status status = hilo_sort_order_open(e, i, hilo_inst_called(e->m, i, 0), n, etypes, &order);
-  if (status == HILO_OK)
-    status = hilo_eval_new_results(e, i, n, hilo_type_dims(&e->m->types, args[0].type), out, data);
+  if (status == HILO_OK) status = hilo_eval_new_results(e, i, n, out, data);
   return status == HILO_OK ? sort_all(&s, order, write_rows, data) : status;
 }
 
@@ -186,14 +185,10 @@ hilo_status hilo_eval_top_k(const hilo_eval *e, hilo_inst i, const hilo_value *i
   sorter s = open_sorter(e, arrays, n_compared(e, i), dims.n - 1, etypes);
   if (k < 0 || (uint64_t)k > s.size)
     return hilo_eval_refuse(e, i, "it takes more elements than there are");
-  int64_t *result_dims = HILO_NEW_ARRAY(e->scratch, int64_t, dims.n);
-  memcpy(result_dims, dims.v, dims.n * sizeof(int64_t));
-  result_dims[dims.n - 1] = k;
   char *data[2];
   hilo_sort_order *order;
   hilo_status status = open_topk_order(e, i, largest, etypes, &order);
-  if (status == HILO_OK)
-    status = hilo_eval_new_results(e, i, 2, (hilo_dims){result_dims, dims.n}, out, data);
+  if (status == HILO_OK) status = hilo_eval_new_results(e, i, 2, out, data);
   if (status != HILO_OK) return status;
   const selection to = {.k = (uint64_t)k,
                         .index_etype = hilo_value_etype(e, &out->elements[1]),

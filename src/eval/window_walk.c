@@ -21,9 +21,8 @@ static int64_t windows_along(const hilo_window_dim *d) {
   return padded < window ? 0 : (padded - window) / d->stride + 1;
 }
 
-/* Merged, in order of memory; `out` gets the sizes of the result. */
-static uint32_t read_dims(const hilo_window_attrs *a, hilo_dims in, int64_t *out,
-                          hilo_window_dim *dims) {
+/* Merged, in order of memory. */
+static uint32_t read_dims(const hilo_window_attrs *a, hilo_dims in, hilo_window_dim *dims) {
   uint32_t rank = 0;
   int64_t step = 1;
   for (uint32_t d = in.n; d-- > 0;) {
@@ -35,7 +34,7 @@ static uint32_t read_dims(const hilo_window_attrs *a, hilo_dims in, int64_t *out
                            .high = entry(a->pad_high, d, 0),
                            .dilation = entry(a->window_dilation, d, 1),
                            .base_dilation = entry(a->base_dilation, d, 1)};
-    out[d] = dim.out = windows_along(&dim);
+    dim.out = windows_along(&dim);
     step *= in.v[d];
     if (rank && is_plain(&dim) && is_plain(&dims[rank - 1])) {
       dims[rank - 1].in *= dim.in;
@@ -54,10 +53,9 @@ static uint32_t read_dims(const hilo_window_attrs *a, hilo_dims in, int64_t *out
 
 hilo_window_walk hilo_window_open(hilo_arena *scratch, const hilo_window_attrs *window,
                                   hilo_dims in) {
-  int64_t *out = HILO_NEW_ARRAY(scratch, int64_t, in.n + 1);
-  hilo_window_walk w = {.n_windows = 1, .out = {out, in.n}};
+  hilo_window_walk w = {.n_windows = 1};
   w.dims = HILO_NEW_ARRAY(scratch, hilo_window_dim, in.n + 1);
-  w.rank = read_dims(window, in, out, w.dims);
+  w.rank = read_dims(window, in, w.dims);
   w.order = HILO_NEW_ARRAY(scratch, uint32_t, w.rank + 1);
   w.index = HILO_NEW_ZEROED(scratch, int64_t, w.rank + 1);
   w.origin = hilo_arena_alloc_array(scratch, w.rank + 1, sizeof(*w.origin), 64);

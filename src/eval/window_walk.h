@@ -29,7 +29,6 @@ typedef struct {
   hilo_window_dim *dims;
   uint32_t *order; /* dims by order of walking */
   uint64_t n_windows;
-  hilo_dims out;     /* sizes of the result, not merged */
   const int64_t *at; /* of the element of each window in the array; negative: there is none */
   bool all, none;    /* every window has an element here; no window has one */
   bool is_run;       /* they all have, and these are neighbours in memory */

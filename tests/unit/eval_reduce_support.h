@@ -44,7 +44,7 @@ static inline void set_int(tensor *t, int64_t at, int64_t x) {
 static inline tensor new_tensor(eval_fixture *f, hilo_etype etype, const int64_t *dims,
                                 uint32_t rank) {
   tensor t = {.etype = etype, .rank = rank};
-  memcpy(t.dims, dims, rank * sizeof(int64_t));
+  if (rank) memcpy(t.dims, dims, rank * sizeof(int64_t));
   tensor_alloc(f, &t);
   return t;
 }

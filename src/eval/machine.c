@@ -9,6 +9,7 @@
  * (coming to a collective) it notes by putting the pending value into its own slot. */
 #include "eval/machine_parts.h"
 
+#include "analysis/custom_call.h"
 #include "eval/eval_parts.h"
 
 typedef enum {
@@ -342,6 +343,19 @@ static outcome run_recv(hilo_machine *k, hilo_fiber *fiber, hilo_frame *f, const
   return await_own(k, fiber, f, s, k->m->dialect == HILO_DIALECT_HLO);
 }
 
+static outcome run_fused_transfer(hilo_machine *k, hilo_fiber *fiber, hilo_frame *f,
+                                  const hilo_step *s, bool sends) {
+  hilo_value *out = &f->slots[s->slot];
+  if (!hilo_value_is_pending(out)) {
+    const hilo_value *args = gather(k, fiber, f, s);
+    if (!args) return STEP_WAITS;
+    const hilo_status status = sends ? hilo_transfers_send_to_peer(k, &k->e, s->inst, args, out)
+                                     : hilo_transfers_recv_from_peer(k, &k->e, s->inst, out);
+    if (status != HILO_OK) return of_status(k, status);
+  }
+  return await_own(k, fiber, f, s, false);
+}
+
 static outcome run_infeed(hilo_machine *k, hilo_fiber *fiber, hilo_frame *f, const hilo_step *s) {
   hilo_value *out = &f->slots[s->slot];
   const hilo_comp next = hilo_transfers_next_infeed(k);
@@ -423,7 +437,12 @@ static outcome run_step(hilo_machine *k, hilo_fiber *fiber, hilo_frame *f, const
   case HILO_OP_RECV: return run_recv(k, fiber, f, s);
   case HILO_OP_INFEED: return run_infeed(k, fiber, f, s);
   case HILO_OP_OUTFEED: return run_outfeed(k, fiber, f, s);
-  case HILO_OP_CUSTOM_CALL: return run_custom_call(k, fiber, f, s);
+  case HILO_OP_CUSTOM_CALL:
+    if (hilo_is_custom_call_to(k->m, s->inst, "FusedSend"))
+      return run_fused_transfer(k, fiber, f, s, true);
+    if (hilo_is_custom_call_to(k->m, s->inst, "FusedRecv"))
+      return run_fused_transfer(k, fiber, f, s, false);
+    return run_custom_call(k, fiber, f, s);
   default: return evaluate(k, fiber, f, s);
   }
 }
@@ -557,6 +576,7 @@ static hilo_status run_all(hilo_machine *k, hilo_rank *ranks) {
       left |= k->newest[r] != NULL;
     }
     if (!left) return HILO_OK;
+    if (!progress) HILO_TRY(hilo_transfers_give_zeros(k, &progress));
     if (!progress) return hilo_machine_report_deadlock(k);
   }
 }

@@ -110,6 +110,15 @@ HILO_NODISCARD hilo_status hilo_transfers_send(hilo_machine *k, const hilo_eval 
                                                const hilo_value *args, hilo_value *out);
 HILO_NODISCARD hilo_status hilo_transfers_recv(hilo_machine *k, const hilo_eval *e, hilo_inst i,
                                                hilo_value *out);
+/* FusedSend and FusedRecv. */
+HILO_NODISCARD hilo_status hilo_transfers_send_to_peer(hilo_machine *k, const hilo_eval *e,
+                                                       hilo_inst i, const hilo_value *args,
+                                                       hilo_value *out);
+HILO_NODISCARD hilo_status hilo_transfers_recv_from_peer(hilo_machine *k, const hilo_eval *e,
+                                                         hilo_inst i, hilo_value *out);
+/* Nobody can go on: who waits for a peer that sent to others only has zeros. *progress: somebody
+ * did. */
+HILO_NODISCARD hilo_status hilo_transfers_give_zeros(hilo_machine *k, bool *progress);
 /* The next computation of the infeed queue, or none. */
 hilo_comp hilo_transfers_next_infeed(hilo_machine *k);
 void hilo_transfers_say(const hilo_machine *k, const hilo_fiber *f, hilo_inst i, hilo_sb *out);

@@ -3,16 +3,24 @@
  * A queue is a channel between two ranks (by source_target_pairs), a channel alone where there are
  * no pairs, or a channel of the host, which hands what it gets back to whoever receives on that
  * channel. What is sent is kept until it is received; who receives first waits. Both in order. A
- * rank that no pair names as target receives zeros. */
+ * rank that no pair names as target receives zeros.
+ *
+ * The custom calls FusedSend and FusedRecv name a rank as their peer. All ranks run the same call,
+ * so most receive from a peer that sends to somebody else: once nobody can go on, these receive
+ * zeros. */
+#include "analysis/custom_call.h"
 #include "analysis/groups.h"
+#include "analysis/target_config.h"
 #include "eval/eval_parts.h"
 #include "eval/machine_parts.h"
+#include "eval/targets.h"
 
 typedef struct item {
   struct item *next;
   hilo_value value;   /* sent; or */
   hilo_inst inst;     /* received by, */
   hilo_buffer *waits; /* into */
+  uint32_t peer;      /* of a FusedRecv, plus 1 */
 } item;
 
 typedef struct {
@@ -25,6 +33,7 @@ struct hilo_transfers {
   hilo_vec(queue *) queues;
   item *spare;
   uint32_t n_fed;
+  bool *has_sent; /* by rank: a FusedSend */
 };
 
 enum { NO_RANK = (1 << 21) - 1 };
@@ -33,6 +42,7 @@ hilo_transfers *hilo_transfers_create(hilo_machine *k) {
   hilo_transfers *t = HILO_NEW_ZEROED(k->o->arena, hilo_transfers, 1);
   t->number_of = hilo_map_make(k->o->arena);
   t->queue_of = hilo_map_make(k->o->arena);
+  t->has_sent = HILO_NEW_ZEROED(k->o->arena, bool, k->n_ranks + 1);
   return t;
 }
 
@@ -89,16 +99,22 @@ static item take_first(hilo_machine *k, queue *q) {
 static hilo_status received(hilo_machine *k, hilo_inst i, hilo_value data, hilo_value *out) {
   const hilo_store *types = &k->m->types;
   *out = (hilo_value){.type = hilo_inst_type(k->m, i)};
-  if (!hilo_type_is_tuple(types, out->type)) return HILO_OK; /* a token: no data */
-  const uint32_t n = hilo_type_n_elements_of_tuple(types, out->type);
-  hilo_value *elements = hilo_eval_new_tuple(&k->e, i, n, out);
-  if (!elements) return HILO_LIMIT_ERROR;
-  if (!n || !hilo_type_compatible(types, data.type, hilo_type_element(types, out->type, 0))) {
+  const bool is_tuple = hilo_type_is_tuple(types, out->type);
+  if (!is_tuple && !hilo_type_is_array(types, out->type)) return HILO_OK; /* a token: no data */
+  const uint32_t n = is_tuple ? hilo_type_n_elements_of_tuple(types, out->type) : 1;
+  const hilo_type expected = is_tuple && n ? hilo_type_element(types, out->type, 0) : out->type;
+  if (!hilo_type_compatible(types, data.type, expected)) {
     if (!k->o->diags) return HILO_INPUT_ERROR;
     return hilo_inst_error(k->m, k->o->diags, HILO_DIAG_EMOD915, i,
                            "what arrives on channel %lld has another type than it receives",
                            (long long)hilo_inst_extra(k->m, i).channel_id);
   }
+  if (!is_tuple) {
+    *out = data;
+    return HILO_OK;
+  }
+  hilo_value *elements = hilo_eval_new_tuple(&k->e, i, n, out);
+  if (!elements) return HILO_LIMIT_ERROR;
   elements[0] = data;
   for (uint32_t j = 1; j < n; j++)
     HILO_TRY(hilo_zero_value(&k->e, i, hilo_type_element(types, out->type, j), &elements[j]));
@@ -202,9 +218,65 @@ hilo_status hilo_transfers_recv(hilo_machine *k, const hilo_eval *e, hilo_inst i
   return hilo_zero_value(e, i, hilo_inst_type(k->m, i), out);
 }
 
+/* ---- peers ---- */
+
+static hilo_status find_peer(hilo_machine *k, const hilo_eval *e, hilo_inst i, uint32_t *peer) {
+  const hilo_str target = hilo_custom_call_target(k->m, i);
+  int64_t number;
+  if (!hilo_config_int(hilo_target_config(e, i), &number))
+    return hilo_target_error(e, i, target, "has a backend_config that is no rank");
+  if (number < 0 || number >= k->n_ranks)
+    return hilo_target_error(e, i, target, "names a rank that there is not");
+  *peer = (uint32_t)number;
+  return HILO_OK;
+}
+
+static queue *queue_of_peers(hilo_machine *k, uint32_t source, uint32_t target) {
+  return find_queue(k, source, target, -1, false);
+}
+
+hilo_status hilo_transfers_send_to_peer(hilo_machine *k, const hilo_eval *e, hilo_inst i,
+                                        const hilo_value *args, hilo_value *out) {
+  uint32_t peer;
+  HILO_TRY(find_peer(k, e, i, &peer));
+  if (!hilo_inst_n_operands(k->m, i))
+    return hilo_target_error(e, i, hilo_custom_call_target(k->m, i), "has no operand");
+  k->transfers->has_sent[e->rank] = true;
+  HILO_TRY(put(k, queue_of_peers(k, e->rank, peer), hilo_value_share(&args[0])));
+  return hilo_zero_value(e, i, hilo_inst_type(k->m, i), out);
+}
+
+hilo_status hilo_transfers_recv_from_peer(hilo_machine *k, const hilo_eval *e, hilo_inst i,
+                                          hilo_value *out) {
+  uint32_t peer;
+  HILO_TRY(find_peer(k, e, i, &peer));
+  queue *q = queue_of_peers(k, peer, e->rank);
+  HILO_TRY(get(k, q, i, out));
+  for (item *w = q->first; w && hilo_value_is_pending(out); w = w->next)
+    if (w->waits == out->owner) w->peer = peer + 1;
+  return HILO_OK;
+}
+
+hilo_status hilo_transfers_give_zeros(hilo_machine *k, bool *progress) {
+  hilo_transfers *t = k->transfers;
+  for (uint32_t j = 0; j < t->queues.n; j++) {
+    queue *q = t->queues.v[j];
+    while (q->first && q->first->peer && t->has_sent[q->first->peer - 1]) {
+      const item waiting = take_first(k, q);
+      hilo_value zeros, holder = {.owner = waiting.waits};
+      HILO_TRY(hilo_zero_value(&k->e, waiting.inst, hilo_inst_type(k->m, waiting.inst), &zeros));
+      hilo_pending_fill(k, waiting.waits, zeros);
+      hilo_value_release(&k->e, &holder);
+      *progress = true;
+    }
+  }
+  return HILO_OK;
+}
+
 void hilo_transfers_say(const hilo_machine *k, const hilo_fiber *f, hilo_inst i, hilo_sb *out) {
   const hilo_op op = hilo_inst_op(k->m, i);
   if (op == HILO_OP_INFEED) hilo_sb_printf(out, " for an infeed that has no more values");
+  if (op == HILO_OP_CUSTOM_CALL) hilo_sb_printf(out, " for its peer to send");
   if (op != HILO_OP_RECV) return;
   hilo_dims pairs;
   hilo_rank_pairs ranks;

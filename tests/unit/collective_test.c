@@ -631,6 +631,21 @@ static void carries_transfers_through_loops(void **state) {
     assert_int_equal(ints_of(r)[0], 100 * (int32_t)((r + 4 * 2 - 6) % 4) + 5);
 }
 
+/* All send to rank 1 and receive from rank 2: rank 1 has what 2 sent, the others zeros. */
+static void transfers_with_peers(void **state) {
+  (void)state;
+  run_on_elements("HloModule m, replica_count=2, num_partitions=4\n"
+                  "ENTRY %main (x: s32[2]) -> s32[2] {\n"
+                  "  %x = s32[2] parameter(0)\n"
+                  "  %s = s32[] custom-call(%x), custom_call_target=\"FusedSend\", "
+                  "backend_config=\"1\", custom_call_has_side_effect=true\n"
+                  "  ROOT %r = s32[2] custom-call(%x, %s), custom_call_target=\"FusedRecv\", "
+                  "backend_config=\"2\"\n}\n",
+                  2);
+  for (uint32_t r = 0; r < RANKS; r++)
+    for (uint32_t k = 0; k < 2; k++) assert_int_equal(ints_of(r)[k], r == 1 ? element(2, k) : 0);
+}
+
 /* Host transfers hand back what was sent on the channel; no rank is a target of partition 1. */
 static void transfers_with_the_host(void **state) {
   (void)state;
@@ -818,6 +833,7 @@ int main(void) {
       RANK_TEST(meets_across_branches),
       RANK_TEST(starts_do_not_wait),
       RANK_TEST(carries_transfers_through_loops),
+      RANK_TEST(transfers_with_peers),
       RANK_TEST(transfers_with_the_host),
       RANK_TEST(feeds),
       RANK_TEST(tells_of_hangs),

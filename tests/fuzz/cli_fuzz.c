@@ -63,7 +63,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         hilo_str_copy(&arena, word).p; /* a NUL inside cuts it short, as in a real argv */
     rest.p += word.n + (end != NULL), rest.n -= word.n + (end != NULL);
   }
-  const hilo_tool tool = data[0] & 1 ? HILO_TOOL_OPT : HILO_TOOL_PENGUIN;
+  const hilo_tool tool = data[0] % 3 == 2 ? HILO_TOOL_RUN
+                         : data[0] & 1    ? HILO_TOOL_OPT
+                                          : HILO_TOOL_PENGUIN;
   check(hilo_command_parse(tool, argc, argv, &arena, read_segment));
   hilo_arena_deinit(&arena);
   return 0;

@@ -187,6 +187,20 @@ static cplx asin_acos_kernel_of(cplx z) {
   return make(coshl(q) * sinl(p), q);
 }
 
+static bool has_nan(cplx z) { return isnan(creall(z)) || isnan(cimagl(z)); }
+/* By the real part, then by the imaginary one. */
+static bool is_less(cplx a, cplx b) {
+  return creall(a) == creall(b) ? cimagl(a) < cimagl(b) : creall(a) < creall(b);
+}
+static cplx maximum(cplx a, cplx b) {
+  if (has_nan(a) || has_nan(b)) return has_nan(a) ? a : b;
+  return is_less(a, b) ? b : a;
+}
+static cplx minimum(cplx a, cplx b) {
+  if (has_nan(a) || has_nan(b)) return has_nan(a) ? a : b;
+  return is_less(b, a) ? b : a;
+}
+
 /* ---- kernels ---- */
 
 #define KERNEL1(name, expr)                                                                        \
@@ -232,8 +246,19 @@ KERNEL1(tan, ctanl(a))
 KERNEL1(tanh, ctanhl(a))
 KERNEL2(atan2, atan2_of(a, b))
 KERNEL2(divide, a / b)
+KERNEL2(maximum, maximum(a, b))
+KERNEL2(minimum, minimum(a, b))
 KERNEL2(multiply, multiply(a, b))
 KERNEL2(power, power_of(a, b))
+
+/* min(max(x, low), high) */
+void hilo_complex_clamp(hilo_lanes *const x[3], uint32_t n, unsigned bits) {
+  (void)bits;
+  for (uint32_t k = 0; k < n; k++) {
+    const cplx low = widen(x[0]->c[k]), high = widen(x[2]->c[k]);
+    x[0]->c[k] = narrow(minimum(maximum(widen(x[1]->c[k]), low), high));
+  }
+}
 
 #define SIMPLE(name, macro, to, expr)                                                              \
   macro(name##_c, c, to, expr) void hilo_complex_##name(hilo_lanes *const x[3], uint32_t n,        \

@@ -63,6 +63,7 @@ hilo_status hilo_eval_elementwise(const hilo_eval *e, hilo_inst i, const hilo_ke
   M(atan2)                                                                                         \
   M(atanh)                                                                                         \
   M(cbrt)                                                                                          \
+  M(clamp)                                                                                         \
   M(conj)                                                                                          \
   M(cos)                                                                                           \
   M(cosh)                                                                                          \
@@ -73,6 +74,8 @@ hilo_status hilo_eval_elementwise(const hilo_eval *e, hilo_inst i, const hilo_ke
   M(log)                                                                                           \
   M(log1p)                                                                                         \
   M(logistic)                                                                                      \
+  M(maximum)                                                                                       \
+  M(minimum)                                                                                       \
   M(multiply)                                                                                      \
   M(NE)                                                                                            \
   M(negate)                                                                                        \

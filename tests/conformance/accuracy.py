@@ -5,7 +5,7 @@
 
 For each function and element type, StableHLO modules of one operation are written, run with hlo-run as they are and after
 `hlo-opt --passes=chlo-legalize-to-stablehlo`, and compared with the nearest number to the true value, part by part for
-complex numbers. A direct result may be 1 ulp off, an expansion 4; where the function itself magnifies a change of its
+complex numbers. A direct result may be 1 ulp off, an expansion 4 (AS_JAX_HAS_IT: more); where the function itself magnifies a change of its
 argument (near the zeros of lgamma and digamma left of 0) points are left out. --table writes the worst of each as
 Markdown (docs/accuracy.md). Needs mpmath and numpy: exit status 77 without.
 """
@@ -37,6 +37,7 @@ CHLO = ("acos acosh asin asinh atan atanh bessel_i1e cosh digamma erf erf_inv er
 STABLEHLO = {"cos": "cosine", "sin": "sine", "exp": "exponential", "expm1": "exponential_minus_one", "log1p": "log_plus_one"}
 HLO_KEEPS = ("erf", "tan")  # of CHLO: no expansion
 DIRECT_LIMIT, EXPANDED_LIMIT = 1, 4
+AS_JAX_HAS_IT = {("SINH", "F32"): 9, ("SINH", "F64"): 9, ("COSH", "F32"): 9, ("COSH", "F64"): 9}
 
 
 def spelled(op, etype):
@@ -130,7 +131,8 @@ def sweep(bin_dir, op, f, where, n_operands, etype, n_points):
                 file.write(text)
             expanded = worst(evaluate(bin_dir, folder, path, operands), expected, etype)
     failures = []
-    for kind, result, limit in (("directly", direct, DIRECT_LIMIT), ("expanded", expanded, EXPANDED_LIMIT)):
+    for kind, result, limit in (("directly", direct, DIRECT_LIMIT),
+                                ("expanded", expanded, AS_JAX_HAS_IT.get((op, etype), EXPANDED_LIMIT))):
         if result and result[0] > limit:
             failures.append("%s of %s at %s: %s ulps %s, at most %d" % (
                 op.lower(), MLIR[etype], ", ".join(repr(x[result[1]]) for x in operands), result[0], kind, limit))
@@ -144,7 +146,8 @@ def table(rows):
            "points and the unit circle. *direct*: the evaluator. *expanded*: what `chlo-legalize-to-stablehlo` makes of the operation,",
            "evaluated operation by operation in its own precision; *operations*: how many these are, constants counted.", "",
            "lgamma and digamma left of 0 are within these bounds in absolute terms only near their zeros there; zeta of an odd integer left of",
-           "0 likewise, where its two sides cancel.", "",
+           "0 likewise, where its two sides cancel. sinh and cosh of real numbers are expanded as JAX does it below 16, which is what the public",
+           "tests of StableHLO hold, though it costs up to 8 ulps.", "",
            "| function | type | points | direct | expanded | operations |", "|---|---|---:|---:|---:|---:|"]
     for op, etype, n, direct, expanded, n_instructions, _ in rows:
         out.append("| %s | %s | %d | %s | %s | %s |" % (op, MLIR[etype], n, direct, "" if expanded is None else expanded, n_instructions or ""))

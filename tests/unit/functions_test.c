@@ -86,13 +86,18 @@ static void direct_results_are_within_one_ulp(void **state) {
   }
 }
 
+/* sinh and cosh of real numbers have JAX's form, see chlo_elementary.c. */
+static double limit_of_expansion(hilo_op op, hilo_etype etype) {
+  return (op == HILO_OP_SINH || op == HILO_OP_COSH) && !is_complex(etype) ? 9 : 4;
+}
+
 static void expansions_are_within_four_ulps(void **state) {
   (void)state;
   uint32_t n_groups = 0;
   for (size_t first = 0, end; first < HILO_COUNT(rows); first = end) {
     end = end_of_group(first);
     if (!is_expanded(rows[first].op, rows[first].etype)) continue;
-    check_rows(first, end, EXPANDED, 4);
+    check_rows(first, end, EXPANDED, limit_of_expansion(rows[first].op, rows[first].etype));
     n_groups++;
   }
   assert_int_equal(n_groups, 2 * (8 + 7) + 2 * 9);
@@ -193,6 +198,11 @@ static const row complex_corners[] = {
     {HILO_OP_EXPM1, 0, {-0.0, -0.0}, {-0.0, -0.0}},
     {HILO_OP_LOG, 0, {-0.0, 0}, {-INF, 0x1.921fb54442d18p+1}},
     {HILO_OP_LOG1P, 0, {-1, 0}, {-INF, 0}},
+    {HILO_OP_MAXIMUM, 0, {1, 2, 1, 3}, {1, 3}},
+    {HILO_OP_MAXIMUM, 0, {2, 0, 1, 3}, {2, 0}},
+    {HILO_OP_MAXIMUM, 0, {NOT, 0, 1, 3}, {NOT, 0}},
+    {HILO_OP_MINIMUM, 0, {1, 2, 1, 3}, {1, 2}},
+    {HILO_OP_MINIMUM, 0, {1, 2, 0, NOT}, {0, NOT}},
     {HILO_OP_MULTIPLY, 0, {INF, 1, 0, 0}, {NOT, NOT}},
     {HILO_OP_POWER, 0, {0, 0, 0, 0}, {1, 0}},
     {HILO_OP_POWER, 0, {0, 0, 2, 0}, {0, 0}},
@@ -475,7 +485,7 @@ static void constants_take_the_operands_shape(void **state) {
 
 static void sizes_may_be_known_at_run_time_only(void **state) {
   (void)state;
-  static const hilo_op ops[] = {HILO_OP_SINH, HILO_OP_LGAMMA, HILO_OP_NEXT_AFTER, HILO_OP_IS_INF};
+  static const hilo_op ops[] = {HILO_OP_ASINH, HILO_OP_LGAMMA, HILO_OP_NEXT_AFTER, HILO_OP_IS_INF};
   static const float x[3] = {0.5f, 2.5f, 10}, y[3] = {1, 0, 20};
   for (size_t k = 0; k < HILO_COUNT(ops); k++) {
     bench b;

@@ -156,6 +156,9 @@ hilo_inst hilo_chlo_polygamma(const hilo_chlo *c, hilo_inst n, hilo_inst x);
 hilo_inst hilo_chlo_sinh(const hilo_chlo *c, hilo_inst x);
 hilo_inst hilo_chlo_zeta(const hilo_chlo *c, hilo_inst s, hilo_inst q);
 
+/* Both, within two ulps. */
+void hilo_chlo_sinh_cosh(const hilo_chlo *c, hilo_inst x, hilo_inst *sinh, hilo_inst *cosh);
+
 /* Of any float; HILO_INST_NONE for formats that are not IEEE's. */
 hilo_inst hilo_chlo_next_after(const hilo_chlo *c, hilo_inst x, hilo_inst y);
 hilo_inst hilo_chlo_mulhi(const hilo_chlo *c, hilo_inst x, hilo_inst y);

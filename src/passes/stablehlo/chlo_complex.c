@@ -180,9 +180,10 @@ static parts sinh_of(const hilo_chlo *c, parts z) {
   const hilo_inst a = size_of(c, z.re), root = exp_of(c, scaled(c, a, 0.5));
   const hilo_inst is_near = is(c, a, HILO_LT, 20);
   const hilo_inst far = with_sign(c, times_half_exp(c, root, cosine), z.re);
-  const hilo_inst re = choose(c, is_near, mul(c, hilo_chlo_sinh(c, z.re), cosine), far);
-  const hilo_inst im =
-      choose(c, is_near, mul(c, hilo_chlo_cosh(c, z.re), sine), times_half_exp(c, root, sine));
+  hilo_inst sinh, cosh;
+  hilo_chlo_sinh_cosh(c, z.re, &sinh, &cosh);
+  const hilo_inst re = choose(c, is_near, mul(c, sinh, cosine), far);
+  const hilo_inst im = choose(c, is_near, mul(c, cosh, sine), times_half_exp(c, root, sine));
   return (parts){choose(c, is_zero_by_infinity(c, z), z.re, re),
                  choose(c, is(c, z.im, HILO_EQ, 0), z.im, im)};
 }
@@ -192,10 +193,11 @@ static parts cosh_of(const hilo_chlo *c, parts z) {
   const hilo_inst cosine = unary(c, HILO_OP_COS, z.im), sine = unary(c, HILO_OP_SIN, z.im);
   const hilo_inst a = size_of(c, z.re), root = exp_of(c, scaled(c, a, 0.5));
   const hilo_inst is_near = is(c, a, HILO_LT, 20);
-  const hilo_inst re =
-      choose(c, is_near, mul(c, hilo_chlo_cosh(c, z.re), cosine), times_half_exp(c, root, cosine));
+  hilo_inst sinh, cosh;
+  hilo_chlo_sinh_cosh(c, z.re, &sinh, &cosh);
+  const hilo_inst re = choose(c, is_near, mul(c, cosh, cosine), times_half_exp(c, root, cosine));
   const hilo_inst far = with_sign(c, times_half_exp(c, root, sine), z.re);
-  const hilo_inst im = choose(c, is_near, mul(c, hilo_chlo_sinh(c, z.re), sine), far);
+  const hilo_inst im = choose(c, is_near, mul(c, sinh, sine), far);
   const hilo_inst zero = signed_size(c, z.im, z.re);
   const hilo_inst settled = choose(c, is(c, z.im, HILO_EQ, 0), zero, im);
   return (parts){re, choose(c, is_zero_by_infinity(c, z), z.re, settled)};

@@ -22,4 +22,9 @@
 hilo_status hilo_hlo_text_read(hilo_arena *arena, hilo_str text, hilo_str file_name,
                                hilo_diags *diags, hilo_module **out) HILO_NODISCARD;
 
+/* A sharding as it stands behind `sharding=`, for readers of other forms that embed it; the records
+ * are put into `m`. False: *message says why, in `scratch`. */
+bool hilo_hlo_text_read_sharding(hilo_module *m, hilo_arena *scratch, hilo_str text,
+                                 hilo_record *sharding, hilo_record *spelling, hilo_str *message);
+
 #endif

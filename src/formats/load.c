@@ -6,6 +6,7 @@
 #include "formats/hlo_proto.h"
 #include "formats/hlo_text.h"
 #include "formats/load_directory.h"
+#include "formats/mlir_text.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -74,11 +75,7 @@ hilo_status hilo_load_bytes(hilo_arena *arena, hilo_str bytes, hilo_str name, hi
   case HILO_INPUT_HLO_SNAPSHOT:
   case HILO_INPUT_DECOMPOSED_SNAPSHOT: return load_proto(arena, &input, name, diags, out);
   case HILO_INPUT_HLO_TEXT: return hilo_hlo_text_read(arena, bytes, name, diags, out);
-  case HILO_INPUT_MLIR_TEXT:
-    return refuse(
-        diags, HILO_DIAG_EMOD912, name,
-        "the input is MLIR text, which this release does not read: give it HLO text or an "
-        "HLO proto, as JAX's `lowered.compiler_ir(dialect=\"hlo\")` makes them");
+  case HILO_INPUT_MLIR_TEXT: return hilo_mlir_read(arena, bytes, name, diags, out);
   case HILO_INPUT_MLIR_BYTECODE: return refuse_bytecode(diags, bytes, name);
   case HILO_INPUT_EMPTY:
     return refuse(diags, HILO_DIAG_EMOD018, name, "the input is empty: it must be an HLO module");

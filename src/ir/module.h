@@ -111,9 +111,10 @@ enum {
   HILO_TEXT_UNCOUNTED = 1 << 4, /* no comment with the index before every fifth operand */
 };
 
-/* `sdy.mesh @name = <["x"=2, "y"=4]>`; `text` is what stands behind the `=`. */
+/* `sdy.mesh @name = <["x"=2, "y"=4]> {…}`; `text` is what stands behind the `=`, `attributes` the
+ * dictionary with its braces, if there is one. */
 typedef struct {
-  hilo_string name, text;
+  hilo_string name, text, attributes;
 } hilo_mesh;
 
 /* What the module says besides its computations. Lists live in the module's arena. */

@@ -1,4 +1,5 @@
-/* Every HLO module of the outside corpus, in the order of the names. Include behind test_support.h.
+/* Every HLO module (and MLIR text) of the outside corpus, in the order of the names. Include behind
+ * test_support.h.
  */
 #ifndef HILO_TESTS_CORPUS_WALK_H
 #define HILO_TESTS_CORPUS_WALK_H
@@ -14,11 +15,15 @@ static inline void walk_corpus(const char *const *ends, size_t n_ends,
                                void (*visit)(const char *path, void *ctx), void *ctx) {
   const char *corpus = test_corpus();
   if (!corpus) skip();
-  char folders[3][4096];
+  char folders[6][4096];
   snprintf(folders[0], sizeof(folders[0]), "%s/hlo-pb", corpus);
   snprintf(folders[1], sizeof(folders[1]), "%s/hlo-text", corpus);
   snprintf(folders[2], sizeof(folders[2]), "%s/jax", corpus);
-  char *const paths[] = {folders[0], folders[1], folders[2], NULL};
+  snprintf(folders[3], sizeof(folders[3]), "%s/stablehlo-testdata", corpus);
+  snprintf(folders[4], sizeof(folders[4]), "%s/stablehlo-interpret", corpus);
+  snprintf(folders[5], sizeof(folders[5]), "%s/stablehlo-models", corpus);
+  char *const paths[] = {folders[0], folders[1], folders[2], folders[3],
+                         folders[4], folders[5], NULL};
   FTS *walk = fts_open(paths, FTS_LOGICAL | FTS_NOCHDIR, corpus_by_name);
   assert_non_null(walk);
   for (FTSENT *e; (e = fts_read(walk));) {

@@ -49,8 +49,8 @@ static hilo_str settle(hilo_scratch *scratch, hilo_str text) {
   return (hilo_str){copy, n};
 }
 
-static void init(text_reader *r, hilo_arena *arena, hilo_scratch *scratch, hilo_str text,
-                 hilo_str file_name, hilo_diags *diags) {
+static void init_parts(text_reader *r, hilo_arena *arena, hilo_scratch *scratch, hilo_str text,
+                       hilo_str file_name, hilo_diags *diags) {
   memset(r, 0, sizeof(*r));
   r->arena = arena;
   r->scratch = scratch;
@@ -70,6 +70,11 @@ static void init(text_reader *r, hilo_arena *arena, hilo_scratch *scratch, hilo_
   hilo_text_words_init(&r->op_words, op_words, HILO_OP_COUNT);
   hilo_text_words_init(&r->etype_words, etype_words, HILO_ETYPE_COUNT);
   hilo_text_attr_words(&r->attr_words);
+}
+
+static void init(text_reader *r, hilo_arena *arena, hilo_scratch *scratch, hilo_str text,
+                 hilo_str file_name, hilo_diags *diags) {
+  init_parts(r, arena, scratch, text, file_name, diags);
   r->m = hilo_module_create(arena, NULL);
   r->m->header.text_style = HILO_TEXT_KNOWN;
   r->m->input_name = hilo_str_copy(arena, file_name);
@@ -320,4 +325,22 @@ hilo_status hilo_hlo_text_read(hilo_arena *arena, hilo_str text, hilo_str file_n
   *out = r->m;
   hilo_scratch_deinit(&scratch);
   return HILO_OK;
+}
+
+bool hilo_hlo_text_read_sharding(hilo_module *m, hilo_arena *arena, hilo_str text,
+                                 hilo_record *sharding, hilo_record *spelling, hilo_str *message) {
+  hilo_scratch scratch;
+  hilo_scratch_init(&scratch, m->arena);
+  text_reader *r = HILO_NEW(&scratch.arena, text_reader);
+  init_parts(r, m->arena, &scratch, settle(&scratch, text), m->input_name, NULL);
+  r->m = m;
+  text_skip(r);
+  if (hilo_text_sharding(r, &sharding->ix, &spelling->ix)) {
+    text_skip(r);
+    if (r->p < r->end) hilo_text_expected(r, "the end of the sharding");
+  }
+  const bool ok = !r->errors.n;
+  *message = ok ? (hilo_str){0} : hilo_str_copy(arena, r->errors.v[0].message);
+  hilo_scratch_deinit(&scratch);
+  return ok;
 }

@@ -84,6 +84,16 @@ static bool collective_broadcast_rule(hilo_infer *c, hilo_shape *out) {
   return gives_all_operands(c, out);
 }
 
+/* StableHLO may give the rank of each operand's root in its group as a last operand. */
+static bool check_roots(hilo_infer *c) {
+  const uint32_t n = c->n_operands - 1;
+  const hilo_type_row *roots = operand_row(c, n);
+  if (n && roots->etype == HILO_S32 && roots->n == 1 && same_size(roots->items[0], n)) return true;
+  return hilo_infer_fail(c, HILO_DIAG_EMOD902,
+                         "the roots of `%s` are %s, expected one s32 for each operand before them",
+                         op_name(c), hilo_infer_type_text(c, operand_type(c, n)));
+}
+
 /* ---- all-gather and reduce-scatter ---- */
 
 /* The declared type of result k: of the whole, or of an element of a tuple of n. */
@@ -211,27 +221,23 @@ static bool reduce_scatter_rule(hilo_infer *c, hilo_shape *out) {
 
 /* ---- all-to-all ---- */
 
-/* StableHLO cuts one dimension and joins along another. */
-static bool split_and_joined(hilo_infer *c, hilo_shape *out, int64_t split, int64_t join,
-                             int64_t count) {
-  const hilo_type_row *r = hilo_infer_array_operand(c, 0);
+/* StableHLO cuts one dimension of each operand and joins along another. */
+static bool split_and_joined(hilo_infer *c, hilo_shape *out, uint32_t k, int64_t split,
+                             int64_t join, int64_t count) {
+  const hilo_type_row *r = hilo_infer_array_operand(c, k);
   if (!r) return false;
-  if (c->n_operands != 1)
-    return hilo_infer_fail(c, HILO_DIAG_EMOD917,
-                           "`all-to-all` along a dimension has %u operands, expected 1",
-                           c->n_operands);
   if (split < 0 || split >= r->n || join < 0 || join >= r->n)
     return hilo_infer_fail(c, HILO_DIAG_EMOD919, "`all-to-all` works along dimension %lld of %s",
                            (long long)(split < 0 || split >= r->n ? split : join),
-                           hilo_infer_type_text(c, operand_type(c, 0)));
+                           hilo_infer_type_text(c, operand_type(c, k)));
   const int64_t size = r->items[split];
   if (count > 0 && size != HILO_UNBOUNDED && size % count)
     return hilo_infer_fail(
         c, HILO_DIAG_EMOD919,
         "`all-to-all` cuts dimension %lld of %s into %lld parts, expected a size "
         "that divides",
-        (long long)split, hilo_infer_type_text(c, operand_type(c, 0)), (long long)count);
-  if (split == join || count <= 0) return gives(c, out, operand_type(c, 0));
+        (long long)split, hilo_infer_type_text(c, operand_type(c, k)), (long long)count);
+  if (split == join || count <= 0) return gives(c, out, operand_type(c, k));
   if (!hilo_infer_new_array(c, out, (hilo_etype)r->etype, r->n, row_dynamic(r))) return false;
   int64_t *dims = new_dims(c, out);
   memcpy(dims, r->items, r->n * sizeof(int64_t));
@@ -239,12 +245,28 @@ static bool split_and_joined(hilo_infer *c, hilo_shape *out, int64_t split, int6
   return dims[join] == HILO_UNBOUNDED || hilo_infer_mul_add(c, dims[join], count, 0, &dims[join]);
 }
 
+static bool all_split_and_joined(hilo_infer *c, hilo_shape *out, const hilo_collective_attrs *a) {
+  if (c->n_operands == 1)
+    return split_and_joined(c, out, 0, a->split_dimension, a->concat_dimension, a->split_count);
+  hilo_infer_new_tuple(c, out, c->n_operands);
+  for (uint32_t k = 0; k < c->n_operands; k++) {
+    hilo_shape one = {0};
+    if (!split_and_joined(c, &one, k, a->split_dimension, a->concat_dimension, a->split_count))
+      return false;
+    new_elements(c, out)[k] = one;
+  }
+  return true;
+}
+
 static bool all_to_all_rule(hilo_infer *c, hilo_shape *out) {
   const hilo_collective_attrs a = collective_attr(c);
-  if (a.split_count)
-    return split_and_joined(c, out, a.split_dimension, a.concat_dimension, a.split_count);
+  if (a.split_count) return all_split_and_joined(c, out, &a);
   const int64_t group = hilo_infer_group_size(c, &a);
-  if (a.dimension) return split_and_joined(c, out, a.dimension - 1, a.dimension - 1, group);
+  if (a.dimension && c->n_operands != 1)
+    return hilo_infer_fail(c, HILO_DIAG_EMOD917,
+                           "`all-to-all` along a dimension has %u operands, expected 1",
+                           c->n_operands);
+  if (a.dimension) return split_and_joined(c, out, 0, a.dimension - 1, a.dimension - 1, group);
   if (group > 0 && c->n_operands != group)
     return hilo_infer_fail(
         c, HILO_DIAG_EMOD917, "`all-to-all` has %u operand%s for a group of %lld, expected %lld",
@@ -371,10 +393,18 @@ static bool before_token(hilo_infer *c, hilo_shape *out,
   return true;
 }
 
+static bool with_roots(hilo_infer *c, hilo_shape *out,
+                       bool (*rule)(hilo_infer *c, hilo_shape *out)) {
+  if (HILO_LIKELY(!collective_attr(c).has_dynamic_root)) return before_token(c, out, rule);
+  if (!check_roots(c)) return false;
+  c->n_operands--;
+  const bool ok = rule(c, out);
+  c->n_operands++;
+  return ok;
+}
+
 #define RULE(name)                                                                                 \
-  bool hilo_infer_##name(hilo_infer *c, hilo_shape *out) {                                         \
-    return before_token(c, out, name##_rule);                                                      \
-  }
+  bool hilo_infer_##name(hilo_infer *c, hilo_shape *out) { return with_roots(c, out, name##_rule); }
 RULE(all_reduce)
 RULE(collective_broadcast)
 RULE(all_gather)

@@ -31,6 +31,8 @@ static bool check_class(hilo_infer *c, uint32_t k, unsigned classes) {
   const hilo_type_row *r = hilo_infer_array_operand(c, k);
   if (!r) return false;
   if (HILO_LIKELY(1u << hilo_etype_table[r->etype].class & classes)) return true;
+  /* Quantised elements are floats, whatever stores them. */
+  if (r->flags & HILO_TYPE_QUANT && classes & OF_FLOAT) return true;
   return hilo_infer_fail(c, HILO_DIAG_EMOD902, "operand %u of `%s` is %s, expected %s type", k,
                          op_name(c), hilo_infer_type_text(c, operand_type(c, k)),
                          classes_text(classes));
@@ -239,12 +241,17 @@ bool hilo_infer_convert(hilo_infer *c, hilo_shape *out) {
          hilo_infer_gives_etype(c, out, operand_type(c, 0), to);
 }
 
+/* StableHLO's i1 is one bit wide. */
+static uint32_t bits_of(const hilo_infer *c, hilo_etype t) {
+  return t == HILO_PRED && c->m->dialect != HILO_DIALECT_HLO ? 1 : hilo_etype_table[t].bits;
+}
+
 bool hilo_infer_bitcast_convert(hilo_infer *c, hilo_shape *out) {
   hilo_etype to;
   const hilo_type_row *r = hilo_infer_array_operand(c, 0);
   if (!r || !declared_etype(c, &to)) return false;
   const hilo_etype from = (hilo_etype)r->etype;
-  const uint32_t from_bits = hilo_etype_table[from].bits, to_bits = hilo_etype_table[to].bits;
+  const uint32_t from_bits = bits_of(c, from), to_bits = bits_of(c, to);
   const uint32_t wide = from_bits > to_bits ? from_bits : to_bits;
   const uint32_t narrow = from_bits > to_bits ? to_bits : from_bits;
   if (wide % narrow || hilo_etype_is_complex(from) != hilo_etype_is_complex(to))

@@ -133,6 +133,18 @@ hilo_status hilo_eval_op_dynamic_pad(const hilo_eval *e, hilo_inst i, const hilo
   return hilo_eval_pad(e, i, args, dims_from(&low), dims_from(&interior), out);
 }
 
+/* Elements from *start to `limit`; false where that is no slice. One of stride 1 that fits
+ * elsewhere is moved there, as JAX, which writes its dynamic slices so, and XLA have it. */
+static bool sliced_size(int64_t dim, int64_t *start, int64_t limit, int64_t stride, int64_t *out) {
+  int64_t extent;
+  if (stride < 1 || __builtin_sub_overflow(limit, *start, &extent) || extent < 0 || extent > dim)
+    return false;
+  if (stride > 1 && (*start < 0 || limit > dim)) return false;
+  *start = hilo_index_clamp(*start, dim - extent);
+  *out = extent / stride + (extent % stride != 0);
+  return true;
+}
+
 hilo_status hilo_eval_op_real_dynamic_slice(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                             hilo_value *out) {
   const hilo_dims in = dims_of(e, &args[0]);
@@ -140,13 +152,10 @@ hilo_status hilo_eval_op_real_dynamic_slice(const hilo_eval *e, hilo_inst i, con
   if (!load_vector(e, &args[1], in.n, &starts) || !load_vector(e, &args[2], in.n, &limits) ||
       !load_vector(e, &args[3], in.n, &strides))
     return refuse_sizes(e, i);
-  for (uint32_t d = 0; d < in.n; d++) {
-    const int64_t start = starts.v[d], limit = limits.v[d], stride = strides.v[d];
-    if (start < 0 || start > limit || limit > in.v[d] || stride < 1)
+  for (uint32_t d = 0; d < in.n; d++)
+    if (!sliced_size(in.v[d], &starts.v[d], limits.v[d], strides.v[d], &sizes.v[d]))
       return hilo_eval_refuse(e, i,
                               "it does not lie in its operand, or its stride is not positive");
-    sizes.v[d] = (limit - start) / stride + ((limit - start) % stride != 0);
-  }
   HILO_TRY(hilo_eval_set_type(e, i, dims_from(&sizes), out));
   /* A stride is never taken where there is one element; there it may be beyond the array. */
   for (uint32_t d = 0; d < in.n; d++)

@@ -164,7 +164,19 @@ static void slices_take_their_numbers(void **state) {
   memcpy(wide, args, sizeof(args));
   wide[3].data = (int64_t[]){INT64_MAX, INT64_MAX};
   expect(HILO_OP_REAL_DYNAMIC_SLICE, 0, "s32[?,?]", wide, 4, "s32[1,1]", (int32_t[]){4}, 4);
-  static const int64_t bad[][3] = {{-1, 1, 1}, {1, 0, 1}, {0, 3, 1}, {0, 1, 0}};
+  /* One that does not lie in the array is moved, if it fits. */
+  operand moved[4];
+  memcpy(moved, args, sizeof(args));
+  moved[1].data = (int64_t[]){5, -9}, moved[2].data = (int64_t[]){6, -7};
+  moved[3].data = (int64_t[]){1, 1};
+  expect(HILO_OP_REAL_DYNAMIC_SLICE, 0, "s32[?,?]", moved, 4, "s32[1,2]", (int32_t[]){4, 5}, 8);
+  static const int64_t bad[][3] = {{-1, 3, 1},
+                                   {1, 0, 1},
+                                   {0, 3, 1},
+                                   {0, 1, 0},
+                                   {1, 3, 2},
+                                   {-1, 1, 2},
+                                   {INT64_MIN, INT64_MAX, 1}};
   for (size_t k = 0; k < HILO_COUNT(bad); k++) {
     operand wrong[4] = {{"s32[?]", "s32[2]", six}};
     for (int j = 0; j < 3; j++) wrong[1 + j] = (operand){"s64[1]", NULL, &bad[k][j]};

@@ -1,5 +1,6 @@
 /* Collectives and transfers on ranks: each operation in each mode of replica groups on 2 replicas
  * of 4 partitions, against index formulas; start halves; mismatches and hangs. */
+#include "ir_support.h"
 #include "machine_support.h"
 
 enum { REPLICAS = 2, PARTITIONS = 4, RANKS = REPLICAS * PARTITIONS };
@@ -670,6 +671,43 @@ static void transfers_with_the_host(void **state) {
   assert_int_equal(ints_at(0, 1)[0], 4);
 }
 
+/* As StableHLO has it: no halves, a program for each rank; the receiver comes first. */
+static hilo_inst add_transfer(hilo_module *m, hilo_comp c, hilo_op op, const char *type,
+                              const hilo_inst *operands, uint32_t n) {
+  const hilo_transfer_attrs attrs = {.is_host_transfer = true};
+  const hilo_extra_attrs extra = {.channel_id = 1};
+  const hilo_inst i =
+      add_inst(m, c, op, type, hilo_transfer_put(&m->records, &attrs).ix, operands, n);
+  hilo_inst_set_extra(m, i, &extra);
+  return i;
+}
+
+static void transfers_between_programs(void **state) {
+  (void)state;
+  options.n_replicas = 2;
+  options.n_partitions = 1;
+  hilo_module *m = hilo_module_create(&arena, NULL);
+  m->dialect = HILO_DIALECT_STABLEHLO;
+  const hilo_string f = hilo_module_string(m, HILO_STR("f"));
+  const hilo_comp receiver = hilo_comp_add(m, hilo_comp_fresh_name(m, f));
+  const hilo_inst token = add_inst(m, receiver, HILO_OP_AFTER_ALL, "token[]", 0, NULL, 0);
+  const hilo_inst got = add_transfer(m, receiver, HILO_OP_RECV, "(s32[2], token[])", &token, 1);
+  hilo_comp_set_root(m, receiver,
+                     add_inst(m, receiver, HILO_OP_GET_TUPLE_ELEMENT, "s32[2]", 0, &got, 1));
+  const hilo_comp sender = hilo_comp_add(m, hilo_comp_fresh_name(m, f));
+  const hilo_inst x = add_inst(m, sender, HILO_OP_PARAMETER, "s32[2]", 0, NULL, 0);
+  const hilo_inst operands[] = {x, add_inst(m, sender, HILO_OP_AFTER_ALL, "token[]", 0, NULL, 0)};
+  hilo_comp_set_root(m, sender, add_transfer(m, sender, HILO_OP_SEND, "token[]", operands, 2));
+  static const int32_t data[2] = {5, 6};
+  const hilo_value arg = {.type = hilo_inst_type(m, x), .data = (const char *)data};
+  m->entry = sender;
+  ranks[0] = (hilo_rank){.program = receiver};
+  ranks[1] = (hilo_rank){.program = sender, .args = &arg};
+  if (run_module(m) != HILO_OK) fail_msg("%s", diags_text());
+  assert_memory_equal(ints_of(0), data, sizeof(data));
+  assert_int_equal(hilo_type_etype(&m->types, ranks[1].result.type), HILO_TOKEN);
+}
+
 static int32_t outfed;
 static void note_outfeed(void *user, uint32_t rank, hilo_inst i, const hilo_value *value) {
   (void)user, (void)rank, (void)i;
@@ -835,6 +873,7 @@ int main(void) {
       RANK_TEST(carries_transfers_through_loops),
       RANK_TEST(transfers_with_peers),
       RANK_TEST(transfers_with_the_host),
+      RANK_TEST(transfers_between_programs),
       RANK_TEST(feeds),
       RANK_TEST(tells_of_hangs),
       RANK_TEST(tells_of_other_operations),

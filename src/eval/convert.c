@@ -157,9 +157,16 @@ void hilo_eval_recut_elements(hilo_etype from, hilo_etype to, const char *in, ui
     pack(from, to, in, total, data);
 }
 
+/* The type as it is cut: StableHLO's i1 is one bit, HLO's pred eight. In memory u1 is as pred is.
+ */
+static hilo_etype as_cut(const hilo_eval *e, const hilo_value *v) {
+  const hilo_etype etype = hilo_value_etype(e, v);
+  return etype == HILO_PRED && e->m->dialect != HILO_DIALECT_HLO ? HILO_U1 : etype;
+}
+
 hilo_status hilo_eval_op_bitcast_convert(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                          hilo_value *out) {
-  const hilo_etype from = hilo_value_etype(e, &args[0]), to = hilo_value_etype(e, out);
+  const hilo_etype from = as_cut(e, &args[0]), to = as_cut(e, out);
   if (hilo_etype_table[from].bits >= 8 && hilo_etype_table[to].bits >= 8)
     return hilo_eval_pass_on(&args[0], out);
   char *data = hilo_eval_new_array(e, i, out);

@@ -550,6 +550,26 @@ static void open_sizes_are_broadcast(void **state) {
   bench_close(&b);
 }
 
+/* ---- StableHLO's i1 is one bit ---- */
+
+static void bits_of_i1_are_packed(void **state) {
+  (void)state;
+  const uint16_t x[2] = {0x8001, 0x7ffe};
+  char bits[32];
+  for (int k = 0; k < 32; k++) bits[k] = (char)(x[k / 16] >> (k % 16) & 1);
+  bench b;
+  bench_open(&b);
+  const hilo_value whole = {.type = type_of(b.m, "u16[2]"), .data = (const char *)x};
+  const hilo_value cut = {.type = type_of(b.m, "pred[2,16]"), .data = bits};
+  const hilo_op op = HILO_OP_BITCAST_CONVERT;
+  assert_memory_equal(apply(&b, DIRECT, op, 0, cut.type, &whole, 1).data, bits, sizeof(bits));
+  assert_memory_equal(apply(&b, DIRECT, op, 0, whole.type, &cut, 1).data, x, sizeof(x));
+  b.m->dialect = HILO_DIALECT_HLO;
+  const hilo_value pred = {.type = type_of(b.m, "pred[32]"), .data = bits};
+  assert_memory_equal(apply(&b, DIRECT, op, 0, type_of(b.m, "u8[32]"), &pred, 1).data, bits, 32);
+  bench_close(&b);
+}
+
 /* ---- complex elements beyond one block of lanes ---- */
 
 static void complex_numbers_are_made_and_taken_apart(void **state) {
@@ -605,6 +625,7 @@ int main(void) {
       cmocka_unit_test(functions_are_broadcast),
       cmocka_unit_test(constants_take_the_operands_shape),
       cmocka_unit_test(open_sizes_are_broadcast),
+      cmocka_unit_test(bits_of_i1_are_packed),
       cmocka_unit_test(sizes_may_be_known_at_run_time_only),
       cmocka_unit_test(complex_numbers_are_made_and_taken_apart),
   };

@@ -5,6 +5,7 @@
 #include "driver/run_job.h"
 #include "formats/detect.h"
 #include "formats/load.h"
+#include "formats/mlir_text.h"
 #include "ir/verify.h"
 #include "passes/passes.h"
 
@@ -77,7 +78,7 @@ static void print_line(checker *k, hilo_comp c, const char *verdict, hilo_str wh
   if (k->state.n_failed)
     hilo_sb_printf(out, ", %u of %u checks", k->state.n_failed, k->state.n_checks);
   else if (k->state.n_checks)
-    hilo_sb_printf(out, ", %u checks", k->state.n_checks);
+    hilo_sb_printf(out, ", %u check%s", k->state.n_checks, k->state.n_checks == 1 ? "" : "s");
   if (why.n) hilo_sb_printf(out, ": %.*s", HILO_FMT(why));
   hilo_sb_char(out, '\n');
 }
@@ -188,11 +189,26 @@ static hilo_status read_file(hilo_run_job *j, hilo_str path, hilo_str *out) {
                          out);
 }
 
+static void check_sections(checker *k, hilo_str text) {
+  hilo_mlir_section section;
+  uint32_t line = 1;
+  hilo_str rest = text;
+  while (hilo_mlir_next_section(&rest, &line, &section)) {
+    k->line = section.first_line;
+    check_loaded(k,
+                 hilo_mlir_read_section(&k->j->module_arena, section, k->file, k->j->diags, &k->m));
+    hilo_arena_reset(&k->j->module_arena);
+  }
+}
+
 hilo_run_result hilo_run_check_file(hilo_run_job *j, hilo_str path) {
   checker k = {.j = j, .file = path, .state.probe_arena = &j->case_arena};
   hilo_str text = {0};
   if (read_file(j, path, &text) != HILO_OK) return HILO_RUN_REJECTED;
-  check_loaded(&k, hilo_load_bytes(&j->module_arena, text, path, j->diags, &k.m));
+  if (hilo_input_detect(text, &j->table_arena).kind == HILO_INPUT_MLIR_TEXT)
+    check_sections(&k, text);
+  else
+    check_loaded(&k, hilo_load_bytes(&j->module_arena, text, path, j->diags, &k.m));
   if (j->config->probe_output_dir.n && write_probes(&k) != HILO_OK) return HILO_RUN_REJECTED;
   return k.result;
 }

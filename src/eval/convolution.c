@@ -38,7 +38,10 @@ static void find_places(conv *c, const hilo_window_attrs *w) {
   for (uint32_t d = 0; d < c->rank; d++) {
     const int64_t kernel = c->kernel.v[d], dilation = w->base_dilation.v[d];
     const int64_t limit = c->in.v[d] ? (c->in.v[d] - 1) * dilation : -1;
-    int64_t *from = HILO_NEW_ARRAY(c->e->scratch, int64_t, (size_t)(c->out.v[d] * kernel) + 1);
+    uint64_t n;
+    if (!hilo_mul_u64((uint64_t)c->out.v[d], (uint64_t)kernel, &n))
+      hilo_arena_out_of_memory(c->e->scratch);
+    int64_t *from = HILO_NEW_ARRAY(c->e->scratch, int64_t, n + 1);
     c->from[d] = from;
     for (int64_t o = 0; o < c->out.v[d]; o++)
       for (int64_t k = 0; k < kernel; k++) {

@@ -103,14 +103,17 @@ hilo_status hilo_eval_op_concatenate(const hilo_eval *e, hilo_inst i, const hilo
 /* ---- pad ---- */
 
 /* Element k of a dimension lands at low + k * (interior + 1) of the result; those that land outside
- * are cut off. From *first on, *n of them are left. */
+ * are cut off. From *first on, *n of them are left. Paddings may be of any size, so that their sums
+ * need more than 64 bits. */
 static void pad_range(int64_t size, int64_t result, int64_t low, int64_t interior, int64_t *first,
                       int64_t *n) {
-  const int64_t step = interior + 1;
-  *first = low < 0 ? (0 - low) / step + ((0 - low) % step != 0) : 0;
-  const int64_t room = result - 1 - low; /* the last place, from that of element 0 */
-  const int64_t last = room < 0 ? -1 : room / step < size - 1 ? room / step : size - 1;
-  *n = last >= *first ? last - *first + 1 : 0;
+  __extension__ typedef __int128 wide;
+  const wide step = (wide)interior + 1, cut = -(wide)low;
+  const wide skipped = cut > 0 ? (cut + step - 1) / step : 0;
+  const wide room = (wide)result - 1 - low; /* the last place, from that of element 0 */
+  const wide last = room < 0 ? -1 : room / step < size - 1 ? room / step : size - 1;
+  *first = skipped < size ? (int64_t)skipped : size;
+  *n = last >= *first ? (int64_t)last - *first + 1 : 0;
 }
 
 hilo_status hilo_eval_pad(const hilo_eval *e, hilo_inst i, const hilo_value *args, hilo_dims low,

@@ -199,6 +199,21 @@ static void pads(void **state) {
   }
 }
 
+static void pads_of_extreme_sizes(void **state) {
+  eval_fixture *f = *state;
+  const char in[3] = {1, 2, 3}, pad = 9;
+  const hilo_value args[2] = {{.type = type_of(f->m, "s8[3]"), .data = in},
+                              {.type = type_of(f->m, "s8[]"), .data = &pad}};
+  const int64_t low[3] = {INT64_MIN, INT64_MAX - 3, -2}, high[3] = {INT64_MAX, -INT64_MAX + 2, 1};
+  const char expected[3][2] = {{9, 9}, {9, 9}, {3, 9}};
+  for (int k = 0; k < 3; k++) {
+    const hilo_pad_attrs attrs = {.low = {low + k, 1}, .high = {high + k, 1}};
+    const char *got = eval_op(f, HILO_OP_PAD, hilo_pad_put(&f->m->records, &attrs).ix,
+                              type_of(f->m, "s8[2]"), args, 2);
+    assert_memory_equal(got, expected[k], 2);
+  }
+}
+
 /* ---- concatenate ---- */
 
 static void concatenates(void **state) {
@@ -487,6 +502,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(reverses, set_up, tear_down),
       cmocka_unit_test_setup_teardown(slices, set_up, tear_down),
       cmocka_unit_test_setup_teardown(pads, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(pads_of_extreme_sizes, set_up, tear_down),
       cmocka_unit_test_setup_teardown(concatenates, set_up, tear_down),
       cmocka_unit_test_setup_teardown(dynamic_slices, set_up, tear_down),
       cmocka_unit_test_setup_teardown(an_update_of_a_dying_array_is_in_place, set_up, tear_down),

@@ -16,10 +16,11 @@ hilo_inst hilo_chlo_shape(hilo_module *m, hilo_inst at, hilo_inst x, uint32_t ra
                           const int64_t *to) {
   const hilo_type scalar = hilo_type_scalar(&m->types, HILO_S32);
   const hilo_type single = hilo_type_array(&m->types, HILO_S32, HILO_DIMS_OF(1));
-  const hilo_inst one = hilo_build_splat_int(m, at, single, 1);
+  const uint32_t n = hilo_inst_dims(m, x).n;
+  const hilo_inst one = n < rank ? hilo_build_splat_int(m, at, single, 1) : HILO_INST_NONE;
   hilo_inst sizes[HILO_MAX_RANK];
   for (uint32_t d = 0; d < rank; d++) sizes[d] = one;
-  for (uint32_t d = 0; d < hilo_inst_dims(m, x).n; d++) {
+  for (uint32_t d = 0; d < n; d++) {
     const hilo_inst_desc desc = {.op = HILO_OP_GET_DIMENSION_SIZE,
                                  .type = scalar,
                                  .operands = &x,

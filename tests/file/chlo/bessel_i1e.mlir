@@ -1,0 +1,6 @@
+// RUN: hlo-opt --passes=chlo-legalize-to-stablehlo %s
+
+func.func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = "chlo.bessel_i1e"(%arg0) : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %0 : tensor<2xf32>
+}

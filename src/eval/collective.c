@@ -8,6 +8,7 @@
 #include "analysis/region.h"
 #include "eval/apply.h"
 #include "eval/kernels.h"
+#include "eval/machine_parts.h"
 
 static const hilo_value *operand(const hilo_participants *all, uint32_t p, uint32_t k) {
   return &all->args[p][k];
@@ -146,15 +147,26 @@ static hilo_status all_reduce(const hilo_eval *e, const hilo_participants *all,
   return HILO_OK;
 }
 
-/* The first of the group has the fold, the others zeros. */
+/* The root has the fold, the others zeros. */
 static hilo_status collective_reduce(const hilo_eval *e, const hilo_participants *all,
                                      hilo_value *results) {
-  const uint32_t n = hilo_inst_n_operands(e->m, all->insts[0]);
+  const uint32_t n = hilo_collective_n_rooted(e, all->insts[0]);
   hilo_value *sums = HILO_NEW_ZEROED(e->scratch, hilo_value, n + 1);
-  for (uint32_t k = 0; k < n; k++) HILO_TRY(fold(e, all, k, &sums[k]));
-  HILO_TRY(hilo_collective_join(e, all->insts[0], sums, n, &results[0]));
-  for (uint32_t p = 1; p < all->n; p++)
-    HILO_TRY(hilo_collective_alone(e, all->insts[p], all->args[p], &results[p]));
+  hilo_value *parts = HILO_NEW_ARRAY(e->scratch, hilo_value, n + 1);
+  uint32_t *roots = HILO_NEW_ARRAY(e->scratch, uint32_t, n + 1);
+  for (uint32_t k = 0; k < n; k++) {
+    HILO_TRY(hilo_collective_root(e, all, k, &roots[k]));
+    HILO_TRY(fold(e, all, k, &sums[k]));
+  }
+  for (uint32_t p = 0; p < all->n; p++) {
+    for (uint32_t k = 0; k < n; k++) {
+      if (roots[k] == p)
+        parts[k] = sums[k];
+      else
+        HILO_TRY(hilo_zero_value(e, all->insts[p], all->args[p][k].type, &parts[k]));
+    }
+    HILO_TRY(hilo_collective_join(e, all->insts[p], parts, n, &results[p]));
+  }
   return HILO_OK;
 }
 

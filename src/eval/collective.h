@@ -20,6 +20,12 @@ HILO_NODISCARD hilo_status hilo_collective_join(const hilo_eval *e, hilo_inst i,
 /* results[p]: what participant p has from it (the value of the plain form, not of a start half). */
 HILO_NODISCARD hilo_status hilo_collective_compute(const hilo_eval *e, const hilo_participants *all,
                                                    hilo_value *results);
+/* How many operands are data, where the last one may name the root of each (has_dynamic_root). */
+uint32_t hilo_collective_n_rooted(const hilo_eval *e, hilo_inst i);
+/* The participant that operand k comes from (broadcast) or goes to (reduce): the first, or the one
+ * that the first participant's list of roots names. */
+HILO_NODISCARD hilo_status hilo_collective_root(const hilo_eval *e, const hilo_participants *all,
+                                                uint32_t k, uint32_t *root);
 /* For a rank that is in no group. HILO_INPUT_ERROR where the operation has nothing for it. */
 HILO_NODISCARD hilo_status hilo_collective_alone(const hilo_eval *e, hilo_inst i,
                                                  const hilo_value *args, hilo_value *out);

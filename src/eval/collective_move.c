@@ -27,13 +27,46 @@ hilo_status hilo_collective_alone(const hilo_eval *e, hilo_inst i, const hilo_va
                          "its replica groups leave out rank %u, which comes to it", e->rank);
 }
 
-/* Everybody has what the first of the group has. */
+/* ---- roots ---- */
+
+static bool has_roots(const hilo_eval *e, hilo_inst i) {
+  return hilo_inst_attr(e->m, i).ix && hilo_attrs(e->m, i, collective).has_dynamic_root;
+}
+
+uint32_t hilo_collective_n_rooted(const hilo_eval *e, hilo_inst i) {
+  return hilo_inst_n_operands(e->m, i) - has_roots(e, i);
+}
+
+hilo_status hilo_collective_root(const hilo_eval *e, const hilo_participants *all, uint32_t k,
+                                 uint32_t *root) {
+  const hilo_inst i = all->insts[0];
+  *root = 0;
+  if (!has_roots(e, i)) return HILO_OK;
+  const hilo_value *roots = &all->args[0][hilo_inst_n_operands(e->m, i) - 1];
+  const hilo_etype etype = hilo_value_etype(e, roots);
+  int64_t place = -1;
+  if (k < hilo_value_n_elements(e, roots))
+    hilo_eval_convert_elements(etype, HILO_S64, roots->data + k * hilo_etype_bytes(etype), 1,
+                               (char *)&place);
+  if (place >= 0 && place < all->n) {
+    *root = (uint32_t)place;
+    return HILO_OK;
+  }
+  if (!e->diags) return HILO_INPUT_ERROR;
+  return hilo_inst_error(e->m, e->diags, HILO_DIAG_EMOD915, i,
+                         "root %lld of operand %u is none of the %u ranks of the group",
+                         (long long)place, k, all->n);
+}
+
+/* Everybody has what the root has. */
 hilo_status hilo_collective_broadcast(const hilo_eval *e, const hilo_participants *all,
                                       hilo_value *results) {
-  const uint32_t n = hilo_inst_n_operands(e->m, all->insts[0]);
+  const uint32_t n = hilo_collective_n_rooted(e, all->insts[0]);
   hilo_value *parts = HILO_NEW_ARRAY(e->scratch, hilo_value, n + 1);
+  uint32_t *roots = HILO_NEW_ARRAY(e->scratch, uint32_t, n + 1);
+  for (uint32_t k = 0; k < n; k++) HILO_TRY(hilo_collective_root(e, all, k, &roots[k]));
   for (uint32_t p = 0; p < all->n; p++) {
-    for (uint32_t k = 0; k < n; k++) parts[k] = hilo_value_share(&all->args[0][k]);
+    for (uint32_t k = 0; k < n; k++) parts[k] = hilo_value_share(&all->args[roots[k]][k]);
     HILO_TRY(hilo_collective_join(e, all->insts[p], parts, n, &results[p]));
   }
   return HILO_OK;

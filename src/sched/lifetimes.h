@@ -1,0 +1,67 @@
+/* Which buffers the values of a computation hold, and from when to when: the one model of sizes and
+ * sharing that every step asks that minds memory.
+ *
+ * A buffer is named by the place of the instruction that makes it; a value may hold several (a
+ * tuple), none (a parameter), or those of its operands (a bitcast). Within a computation a buffer
+ * lives from its maker to the last instruction that touches it, in whatever order these stand;
+ * what an instruction needs only while it runs (the peak of a loop's body) is its transient. Bytes
+ * are elements times width, rounded up; tuples are the sum; tokens nothing. Parameters and
+ * constants are static: reported apart, never counted, but for donated parameters in the model of
+ * the target. dialect-pipeline 2.4. */
+#ifndef HILO_SCHED_LIFETIMES_H
+#define HILO_SCHED_LIFETIMES_H
+
+#include "ir/module.h"
+
+typedef enum {
+  /* As XLA's orders are measured beside ours: a reshape is a buffer, dynamic-update-slice is always
+   * in place, a scatter is a buffer, nothing is donated, the inside of fusions is free. */
+  HILO_MEMORY_PEERS,
+  /* As the target has it: reshape shares; dynamic-update-slice and scatter copy unless operand 0
+   * dies there; donated parameters count until their last use; the inside of a fusion is
+   * transient. */
+  HILO_MEMORY_TARGET,
+} hilo_memory_model;
+
+/* Lists by place, as one run of words: of place k, v[first[k]] … v[first[k + 1] - 1]. */
+typedef struct {
+  uint32_t *first, *v;
+} hilo_place_lists;
+
+typedef struct {
+  const hilo_module *m;
+  hilo_memory_model model;
+  uint32_t n;
+  const hilo_inst *insts;    /* by place: program order */
+  const uint32_t *place;     /* by instruction */
+  const uint64_t *bytes;     /* of the buffer made at a place; 0: none */
+  const uint64_t *transient; /* at a place */
+  hilo_place_lists held;     /* buffers that a value may hold, ascending */
+  hilo_place_lists touched;  /* buffers that an instruction reads, ascending, each once */
+  hilo_place_lists touchers; /* instructions that read a buffer, ascending */
+  const uint64_t *kept;      /* bit by buffer: the result holds it, it lives to the end */
+  uint64_t static_bytes;     /* parameters and constants */
+} hilo_lifetimes;
+
+/* Peaks of computations, found once each and kept; for one module, which must not change. */
+typedef struct hilo_peaks hilo_peaks;
+hilo_peaks *hilo_peaks_make(const hilo_module *m, hilo_memory_model model, hilo_arena *arena);
+/* The peak of a computation in program order; callees are counted where they are called. */
+uint64_t hilo_peaks_of(hilo_peaks *peaks, hilo_comp c);
+/* Forget what is known of a computation and, where it is called, of its callers: after its order
+ * changed. */
+void hilo_peaks_forget(hilo_peaks *peaks, hilo_comp c);
+
+/* Linear in the computation and the sizes of tuples. In `arena`. */
+hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
+                                   hilo_arena *arena);
+
+/* The most bytes alive at once when the instructions run in this order of places (NULL: as they
+ * stand). `profile`, if not NULL: by step, the bytes alive while it runs, transient included. One
+ * pass; scratch is left as it was. */
+uint64_t hilo_lifetimes_peak(const hilo_lifetimes *lifetimes, const uint32_t *order,
+                             uint64_t *profile, hilo_arena *scratch);
+/* What no order can beat: the most that one instruction needs at once. */
+uint64_t hilo_lifetimes_bound(const hilo_lifetimes *lifetimes);
+
+#endif

@@ -65,6 +65,7 @@ typedef struct {
   layout l;
   uint32_t *group_of, *place_of;
   rank_list first, ranks;
+  bool partitions_first;
 } builder;
 
 static hilo_status add_rank(builder *b, uint32_t rank) {
@@ -82,12 +83,15 @@ static hilo_status add_rank(builder *b, uint32_t rank) {
 /* ids NULL: 0, 1, 2, … */
 static hilo_status add_group(builder *b, const int64_t *ids, uint32_t n, uint32_t copy) {
   HILO_PUSH(b->arena, &b->first, b->ranks.n);
-  for (uint32_t k = 0; k < n; k++) {
-    const int64_t id = ids ? ids[k] : k;
-    if (id < 0) continue;
-    if (id >= n_ids_of(&b->l)) return too_large(b->m, b->inst, b->diags, &b->l, id);
-    for (uint32_t part = 0; part < ranks_per_id(&b->l); part++)
-      HILO_TRY(add_rank(b, rank_of(&b->l, (uint32_t)id, copy, part)));
+  const uint32_t n_parts = ranks_per_id(&b->l), n_rounds = b->partitions_first ? n_parts : 1;
+  for (uint32_t round = 0; round < n_rounds; round++) {
+    for (uint32_t k = 0; k < n; k++) {
+      const int64_t id = ids ? ids[k] : k;
+      if (id < 0) continue;
+      if (id >= n_ids_of(&b->l)) return too_large(b->m, b->inst, b->diags, &b->l, id);
+      for (uint32_t part = round; part < n_parts; part += b->partitions_first ? n_parts : 1)
+        HILO_TRY(add_rank(b, rank_of(&b->l, (uint32_t)id, copy, part)));
+    }
   }
   return HILO_OK;
 }
@@ -119,15 +123,16 @@ static hilo_status add_named(builder *b, hilo_dims pairs, uint32_t copy) {
   return HILO_OK;
 }
 
-hilo_status hilo_rank_groups_of(const hilo_module *m, hilo_inst i, uint32_t n_replicas,
-                                uint32_t n_partitions, hilo_arena *arena, hilo_diags *diags,
-                                hilo_rank_groups *out) {
+static hilo_status find_groups(const hilo_module *m, hilo_inst i, uint32_t n_replicas,
+                               uint32_t n_partitions, bool partitions_first, hilo_arena *arena,
+                               hilo_diags *diags, hilo_rank_groups *out) {
   const hilo_collective_attrs attrs = hilo_attrs(m, i, collective);
   const hilo_replica_groups_attrs list = hilo_replica_groups_get(&m->records, attrs.groups);
   const hilo_op op = hilo_inst_op(m, i);
   const bool is_permute =
       op == HILO_OP_COLLECTIVE_PERMUTE || op == HILO_OP_COLLECTIVE_PERMUTE_START;
-  builder b = {.m = m, .inst = i, .arena = arena, .diags = diags};
+  builder b = {
+      .m = m, .inst = i, .arena = arena, .diags = diags, .partitions_first = partitions_first};
   b.l = layout_of(m, i, attrs.use_global_device_ids, n_replicas, n_partitions);
   const uint32_t n_ranks = n_replicas * n_partitions;
   b.group_of = HILO_NEW_ARRAY(arena, uint32_t, n_ranks + 1);
@@ -139,6 +144,19 @@ hilo_status hilo_rank_groups_of(const hilo_module *m, hilo_inst i, uint32_t n_re
   HILO_PUSH(arena, &b.first, b.ranks.n);
   *out = (hilo_rank_groups){b.first.n - 1, b.first.v, b.ranks.v, b.group_of, b.place_of};
   return HILO_OK;
+}
+
+hilo_status hilo_rank_groups_of(const hilo_module *m, hilo_inst i, uint32_t n_replicas,
+                                uint32_t n_partitions, hilo_arena *arena, hilo_diags *diags,
+                                hilo_rank_groups *out) {
+  return find_groups(m, i, n_replicas, n_partitions, false, arena, diags, out);
+}
+
+hilo_status hilo_rank_groups_partitions_first(const hilo_module *m, hilo_inst i,
+                                              uint32_t n_replicas, uint32_t n_partitions,
+                                              hilo_arena *arena, hilo_diags *diags,
+                                              hilo_rank_groups *out) {
+  return find_groups(m, i, n_replicas, n_partitions, true, arena, diags, out);
 }
 
 hilo_status hilo_rank_pairs_of(const hilo_module *m, hilo_inst i, hilo_dims pairs,

@@ -23,6 +23,14 @@ HILO_NODISCARD hilo_status hilo_rank_groups_of(const hilo_module *m, hilo_inst i
                                                hilo_arena *arena, hilo_diags *diags,
                                                hilo_rank_groups *out);
 
+/* The same, but where ids are replicas with all their partitions a group has the first partition of
+ * each replica first: StableHLO's specification has it so, XLA has the first replica first. */
+HILO_NODISCARD hilo_status hilo_rank_groups_partitions_first(const hilo_module *m, hilo_inst i,
+                                                             uint32_t n_replicas,
+                                                             uint32_t n_partitions,
+                                                             hilo_arena *arena, hilo_diags *diags,
+                                                             hilo_rank_groups *out);
+
 /* Source and target pairs of a permute or transfer as ranks: a list of pairs. `pairs` as they stand
  * in the attribute. */
 typedef struct {

@@ -332,6 +332,7 @@ static hilo_status run_grid(hilo_check_state *s, const hilo_eval *e, hilo_inst i
                                         .n_replicas = g.n_replicas,
                                         .n_partitions = g.n_partitions,
                                         .max_steps = s->max_steps,
+                                        .partitions_first = s->m->dialect != HILO_DIALECT_HLO,
                                         .infeed = infeed,
                                         .n_infeed = n_infeed,
                                         .custom_call = hilo_check_custom_call,

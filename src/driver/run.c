@@ -70,6 +70,8 @@ hilo_run_options hilo_run_options_of(const hilo_run_job *j, const hilo_module *m
                             .n_partitions = (uint32_t)m->header.num_partitions,
                             .max_bytes = (uint64_t)j->config->max_bytes,
                             .max_steps = (uint64_t)j->config->max_steps,
+                            .seed = (uint64_t)j->config->seed,
+                            .partitions_first = m->dialect != HILO_DIALECT_HLO,
                             .diags = j->diags};
 }
 

@@ -136,6 +136,8 @@ hilo_status hilo_evaluate(hilo_module *m, hilo_comp c, const hilo_arrays *inputs
                                         .n_replicas = options->n_replicas,
                                         .n_partitions = options->n_partitions,
                                         .max_steps = options->max_steps,
+                                        .seed = options->seed,
+                                        .partitions_first = options->partitions_first,
                                         .observe = options->observe,
                                         .custom_call = options->custom_call,
                                         .user = options->user};

@@ -8,6 +8,8 @@
 typedef struct {
   uint32_t n_replicas, n_partitions;
   uint64_t max_bytes, max_steps; /* 0: no bound */
+  uint64_t seed;                 /* of `rng` */
+  bool partitions_first; /* in groups of replicas with their partitions: StableHLO's order */
   hilo_diags *diags;
   /* As in hilo_machine_options. */
   void (*observe)(void *user, uint32_t rank, hilo_inst i, const hilo_value *value);

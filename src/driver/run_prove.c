@@ -134,6 +134,7 @@ static bool evaluate(hilo_prover *p, const hilo_module *m, side *s, const char *
                                     .n_partitions = p->options.n_partitions,
                                     .max_bytes = p->options.max_bytes,
                                     .max_steps = p->options.max_steps,
+                                    .seed = (uint64_t)p->options.seed,
                                     .diags = &diags};
   if (hilo_evaluate_fits(s->m, s->m->entry, &options, &s->arena) != HILO_OK ||
       (!p->is_weight && make_inputs(p, s->m, &diags) != HILO_OK))

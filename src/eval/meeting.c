@@ -75,8 +75,8 @@ static hilo_status find_grouping(hilo_machine *k, hilo_inst i, const grouping **
   uint32_t *at = hilo_map_at(&all->grouping_of, key, &inserted);
   if (inserted) {
     grouping g = {0};
-    HILO_TRY(hilo_rank_groups_of(k->m, i, k->o->n_replicas, k->o->n_partitions, arena, k->o->diags,
-                                 &g.groups));
+    HILO_TRY((k->o->partitions_first ? hilo_rank_groups_partitions_first : hilo_rank_groups_of)(
+        k->m, i, k->o->n_replicas, k->o->n_partitions, arena, k->o->diags, &g.groups));
     g.sorted = HILO_NEW_ARRAY(arena, uint32_t *, g.groups.n_groups + 1);
     for (uint32_t j = 0; j < g.groups.n_groups; j++) {
       const uint32_t from = g.groups.first[j], n = g.groups.first[j + 1] - from;

@@ -232,7 +232,7 @@ static bool hex_preds(mlir_reader *r, const char *p, uint64_t n_bytes, uint64_t 
   for (uint64_t i = 0; i < n; i++) {
     if ((!packed || i % 8 == 0) && !hex_bytes(r, p + 2 * (packed ? i / 8 : i), 1, &byte))
       return false;
-    to[i] = packed ? (char)(byte >> (i % 8) & 1) : (char)(byte != 0);
+    to[i] = (char)(packed ? byte >> (i % 8) & 1 : byte != 0);
   }
   return true;
 }

@@ -367,6 +367,9 @@ static bool structured(mlir_reader *r, mlir_kind kind, mlir_value *v) {
   case MLIR_RAGGED:
     if (!hilo_mlir_ragged_dims(r, &record)) return false;
     break;
+  case MLIR_SHARDING:
+    if (!hilo_mlir_sdy_sharding(r, &record)) return false;
+    break;
   case MLIR_SCATTER:
     if (!hilo_mlir_scatter_dims(r, &record)) return false;
     break;

@@ -31,34 +31,55 @@ static bool keep(mlir_reader *r, mlir_op *o, hilo_str name, const char *from, co
   return true;
 }
 
-/* Words with values: `probe_id = "x"`, `in_shardings=[…] out_shardings=[…]`, commas or not. */
+typedef struct {
+  hilo_str name;
+  const char *from, *to;
+} word_value;
+enum { MAX_WORDS = 16 };
+
+/* The value of a word: a string, brackets, or up to a blank. */
+static bool word_value_end(mlir_reader *r) {
+  mlir_skip(r);
+  const char *from = r->p;
+  if (*from == '"') {
+    const char *close = hilo_mlir_string_end(r, from);
+    if (!close) return hilo_mlir_expected(r, "a string on one line");
+    r->p = close;
+    return true;
+  }
+  if (*from == '<' || *from == '[' || *from == '{' || *from == '#') {
+    if (*from == '#') r->p += mlir_suffix_at(from + 1).n + 1;
+    return hilo_mlir_skip_group(r);
+  }
+  while (mlir_is(*r->p, MLIR_IDENT) || *r->p == '-' || *r->p == '+') r->p++;
+  return r->p > from || hilo_mlir_expected(r, "a value");
+}
+
+/* Words with values: `probe_id = "x"`, `in_shardings=[…] out_shardings=[…]`, commas or not; kept in
+ * the order of their names, as dictionaries are. */
 static bool words(mlir_reader *r, mlir_op *o) {
+  word_value v[MAX_WORDS];
+  uint32_t n = 0;
   for (;;) {
     mlir_skip(r);
     const hilo_str name = mlir_ident_at(r->p);
-    if (!name.n) return true;
     const char *here = r->p;
     r->p += name.n;
-    if (!mlir_eat(r, '=')) {
+    if (!name.n || !mlir_eat(r, '=')) {
       r->p = here;
-      return true;
+      break;
     }
     mlir_skip(r);
     const char *from = r->p;
-    if (*from == '"') {
-      const char *close = hilo_mlir_string_end(r, from);
-      if (!close) return hilo_mlir_expected(r, "a string on one line");
-      r->p = close;
-    } else if (*from == '<' || *from == '[' || *from == '{' || *from == '#') {
-      if (*from == '#') r->p += mlir_suffix_at(from + 1).n + 1;
-      if (!hilo_mlir_skip_group(r)) return false;
-    } else {
-      while (mlir_is(*r->p, MLIR_IDENT) || *r->p == '-' || *r->p == '+') r->p++;
-      if (r->p == from) return hilo_mlir_expected(r, "a value");
-    }
-    if (!keep(r, o, name, from, r->p)) return false;
+    if (n == MAX_WORDS || !word_value_end(r)) return hilo_mlir_expected(r, "fewer words");
+    uint32_t at = n++;
+    for (; at && hilo_str_compare(name, v[at - 1].name) < 0; at--) v[at] = v[at - 1];
+    v[at] = (word_value){name, from, r->p};
     (void)mlir_eat(r, ',');
   }
+  for (uint32_t k = 0; k < n; k++)
+    if (!keep(r, o, v[k].name, v[k].from, v[k].to)) return false;
+  return true;
 }
 
 /* An axis list or the like without a word, in front of the operand. */
@@ -149,6 +170,36 @@ static void call_symbols(mlir_reader *r, mlir_op *o, mlir_attr a) {
   o->n_called += list.n;
 }
 
+/* Generic form wraps what stands bare in pretty form: `#sdy.sharding_per_value<[…]>` is `[…]`,
+ * `#sdy<manual_axes{…}>` is `{…}`, `#sdy.sharding<…>` is `<…>`. */
+static void plain_shardings(hilo_str text, hilo_sb *out) {
+  static const struct {
+    const char *head;
+    bool closed; /* by a `>` that goes, too */
+  } forms[] = {{"#sdy.sharding_per_value<", true},
+               {"#sdy<manual_axes", true},
+               {"#sdy.sharding", false},
+               {"#sdy.list_of_axis_ref_lists<", true},
+               {"#sdy<axis_ref_list", true}};
+  uint32_t open = 0, drop_at[MAX_WORDS], n_drop = 0;
+  for (size_t i = 0; i < text.n; i++) {
+    const hilo_str rest = {text.p + i, text.n - i};
+    size_t k = 0;
+    while (k < HILO_COUNT(forms) && !hilo_str_starts(rest, forms[k].head)) k++;
+    if (k < HILO_COUNT(forms) && (!forms[k].closed || n_drop < MAX_WORDS)) {
+      if (forms[k].closed) drop_at[n_drop++] = open++;
+      i += strlen(forms[k].head) - 1;
+      continue;
+    }
+    if (text.p[i] == '<') open++;
+    if (text.p[i] == '>' && open && open-- && n_drop && drop_at[n_drop - 1] == open) {
+      n_drop--;
+      continue;
+    }
+    hilo_sb_char(out, text.p[i]);
+  }
+}
+
 bool hilo_mlir_prepare_carried(mlir_reader *r, mlir_op *o) {
   if (mlir_has(o, MLIR_ATTR_value)) {
     mlir_use(o, MLIR_ATTR_value);
@@ -159,14 +210,10 @@ bool hilo_mlir_prepare_carried(mlir_reader *r, mlir_op *o) {
     HILO_PUSH(&r->scratch->arena, &r->operands, hilo_mlir_add(r, &desc));
     o->n_operands++;
   }
-  if (mlir_has(o, MLIR_ATTR_sharding) && is_sdy(o)) {
-    const hilo_str text = hilo_mlir_terminated(r, o->attrs.v[MLIR_ATTR_sharding].s);
-    const char *here = r->p;
-    r->p = text.p;
+  if (mlir_has(o, MLIR_ATTR_sharding)) {
     mlir_use(o, MLIR_ATTR_sharding);
     o->has_extra = true;
-    if (!hilo_mlir_sdy_sharding(r, &o->extra.sharding)) return false;
-    r->p = here;
+    o->extra.sharding.ix = o->attrs.v[MLIR_ATTR_sharding].h.a;
   }
   call_symbols(r, o, MLIR_ATTR_programs);
   call_symbols(r, o, MLIR_ATTR_infeed);
@@ -175,7 +222,7 @@ bool hilo_mlir_prepare_carried(mlir_reader *r, mlir_op *o) {
   if (!kept.n) return true;
   hilo_sb_clear(&r->sb);
   hilo_sb_char(&r->sb, '{');
-  hilo_sb_str(&r->sb, kept);
+  plain_shardings(kept, &r->sb);
   hilo_sb_char(&r->sb, '}');
   o->extra.backend_config = hilo_string_put(&r->m->strings, hilo_sb_view(&r->sb));
   o->extra.mlir = HILO_STRING_EMPTY;

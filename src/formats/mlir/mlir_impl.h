@@ -68,6 +68,7 @@ typedef enum {
   MLIR_ALIASES,
   MLIR_LAYOUTS,
   MLIR_GROUPS,
+  MLIR_SHARDING,
 } mlir_kind;
 
 /* A value as it was read: which member counts follows from the kind. */
@@ -348,8 +349,6 @@ bool hilo_mlir_symbol_name(mlir_reader *r, hilo_str *out);
 bool hilo_mlir_skip_value(mlir_reader *r);
 /* Step over one group of brackets, which starts at `p`. */
 bool hilo_mlir_skip_group(mlir_reader *r);
-/* A copy in scratch memory with a newline behind it, so that it can be read. */
-hilo_str hilo_mlir_terminated(mlir_reader *r, hilo_str text);
 /* What stands at `p`, for messages. */
 hilo_str hilo_mlir_seen(mlir_reader *r, const char *p);
 

@@ -70,13 +70,6 @@ static hilo_str settle(hilo_scratch *scratch, hilo_str text) {
   return (hilo_str){copy, n};
 }
 
-hilo_str hilo_mlir_terminated(mlir_reader *r, hilo_str text) {
-  char *copy = HILO_NEW_ARRAY(&r->scratch->arena, char, text.n + 1);
-  if (text.n) memcpy(copy, text.p, text.n);
-  copy[text.n] = '\n';
-  return (hilo_str){copy, text.n};
-}
-
 static void init(mlir_reader *r, hilo_arena *arena, hilo_scratch *scratch,
                  hilo_mlir_section section, hilo_str file_name, hilo_diags *diags) {
   memset(r, 0, sizeof(*r));

@@ -121,21 +121,24 @@ typedef struct {
   uint32_t n;
 } mesh_axes;
 
-/* `"x"=2, "y"=4` between brackets in the text of a mesh. */
-static bool mesh_sizes(mlir_reader *r, hilo_str text, mesh_axes *out) {
-  const char *here = r->p;
-  r->p = text.p;
+/* `<["x"=2, "y"=4]…` as the text of a mesh has it, blanks or not. */
+static bool mesh_sizes(hilo_str text, mesh_axes *out) {
+  const char *p = text.p, *end = text.p + text.n;
   out->n = 0;
-  bool ok = mlir_want(r, '<', "to start a mesh") && mlir_want(r, '[', "to start a mesh");
-  while (ok && !mlir_eat(r, ']')) {
-    ok = out->n < HILO_MAX_RANK && (!out->n || mlir_want(r, ',', "or `]` in a mesh")) &&
-         hilo_mlir_string(r, &out->names[out->n], "the name of an axis") &&
-         mlir_want(r, '=', "and the size of the axis") &&
-         mlir_int(r, &out->sizes[out->n], "the size of the axis");
-    out->n++;
+  while (p < end && *p != '[') p++;
+  while (p < end && *p != ']') {
+    const char *quote = memchr(p, '"', (size_t)(end - p));
+    const char *close = quote ? memchr(quote + 1, '"', (size_t)(end - quote - 1)) : NULL;
+    if (!close || out->n == HILO_MAX_RANK) return false;
+    out->names[out->n] = (hilo_str){quote + 1, (size_t)(close - quote - 1)};
+    for (p = close + 1; p < end && (mlir_is(*p, MLIR_BLANK) || *p == '=');) p++;
+    const char *digits = p;
+    while (p < end && mlir_is(*p, MLIR_DIGIT)) p++;
+    if (!hilo_str_parse_i64((hilo_str){digits, (size_t)(p - digits)}, &out->sizes[out->n++]))
+      return false;
+    while (p < end && (mlir_is(*p, MLIR_BLANK) || *p == ',')) p++;
   }
-  r->p = here;
-  return ok;
+  return out->n > 0;
 }
 
 /* `<name = "x", sub_axis_info = (1)2>` or `<name = "x">`. */
@@ -200,7 +203,9 @@ bool hilo_mlir_mesh_groups(mlir_reader *r, hilo_record *groups, hilo_record *spe
   if (!mesh_text.n)
     return hilo_mlir_fail(r, HILO_DIAG_EMOD904, at, "there is no mesh `@%.*s`",
                           (int)(name.n > 100 ? 100 : name.n), name.p);
-  if (!mesh_sizes(r, hilo_mlir_terminated(r, mesh_text), &mesh)) return false;
+  if (!mesh_sizes(mesh_text, &mesh))
+    return hilo_mlir_fail(r, HILO_DIAG_EMOD904, at, "the mesh `@%.*s` has no axes",
+                          (int)(name.n > 100 ? 100 : name.n), name.p);
   while (!mlir_eat(r, ']')) {
     if (n == HILO_MAX_RANK) return hilo_mlir_expected(r, "fewer axes");
     if (n && !mlir_want(r, ',', "or `]` behind an axis")) return false;

@@ -41,6 +41,15 @@ def nested_tuples(n):
     return "\n".join(lines)
 
 
+def function(body, result="tensor<4xf32>", value="%a"):
+    return f"func.func @main(%a: tensor<4xf32>, %c: tensor<i1>) -> {result} {{\n{body}\n  return {value} : {result}\n}}\n"
+
+
+def call_sites(n):
+    """Locations, each the caller of the next; written out, and as aliases."""
+    return "callsite(" * n + '"f.py":1:1' + ' at "f.py":2:2)' * n
+
+
 # name, tool and arguments, text, what standard error holds ("": accepted)
 CASES = [
     ("chain", "hlo-opt --emit=none --pipeline=hlo", module(chain("negate")), ""),
@@ -58,6 +67,30 @@ CASES = [
     ("number", "hlo-opt --emit=none", module(f"  r = f32[{'9' * DEEP}] negate(p)"), "NCC_EMOD900"),
     ("name", "hlo-opt --emit=none", module(f"  r = f32[4] negate({'q' * DEEP})"), "NCC_EMOD903"),
     ("opcode", "hlo-opt --emit=none", module(f"  r = f32[4] {'q' * DEEP}(p)"), "NCC_EMOD900"),
+    # B28: regions, locations, types, attributes of MLIR
+    ("mlir regions", "hlo-opt --emit=none", function('"stablehlo.if"(%c) ({\n' * DEEP), "NCC_EMOD907"),
+    ("mlir few regions", "hlo-opt --emit=none", function('"stablehlo.if"(%c) ({ ' * 200 + "stablehlo.return" +
+                                                         " }, { stablehlo.return }) : (tensor<i1>) -> () stablehlo.return" * 199 +
+                                                         " }, { stablehlo.return }) : (tensor<i1>) -> ()"), ""),
+    ("mlir call sites", "hlo-opt --emit=none", function(f"  %0 = stablehlo.abs %a : tensor<4xf32> loc({call_sites(DEEP)})"), "NCC_EMOD907"),
+    ("mlir aliased call sites", "hlo-opt --emit=none",
+     '#loc0 = loc("f.py":1:1)\n' + "".join(f"#loc{k} = loc(callsite(#loc0 at #loc{k - 1}))\n" for k in range(1, DEEP)) +
+     function(f"  %0 = stablehlo.abs %a : tensor<4xf32> loc(#loc{DEEP - 1})"), ""),
+    ("mlir tuples", "hlo-opt --emit=none", f"func.func @main(%a: {'tuple<' * DEEP}", "NCC_EMOD907"),
+    ("mlir aliases", "hlo-opt --emit=none",
+     "!t0 = tensor<4xf32>\n" + "".join(f"!t{k} = !t{k - 1}\n" for k in range(1, DEEP)) +
+     f"func.func @main(%a: !t{DEEP - 1}) {{ return }}", "NCC_EMOD907"),
+    ("mlir brackets", "hlo-opt --emit=none", function(f"  %0 = stablehlo.abs %a {{x = {'[' * DEEP}}} : tensor<4xf32>"), "NCC_EMOD904"),
+    ("mlir modules", "hlo-opt --emit=none", "module {\n" * DEEP, "NCC_EMOD907"),
+    ("mlir literal", "hlo-opt --emit=none", function(f"  %0 = stablehlo.constant dense<{'[' * DEEP}> : tensor<1xf32>"), "NCC_EMOD913"),
+    ("mlir operands", "hlo-opt --emit=none",
+     function(f"  %0 = stablehlo.tuple {', '.join(['%a'] * DEEP)} : tuple<{', '.join(['tensor<4xf32>'] * DEEP)}>"), ""),
+    ("mlir chain", "hlo-opt --emit=none", function("\n".join(f"  %{k} = stablehlo.abs %{k - 1 if k else 'a'} : tensor<4xf32>" for k in range(DEEP)),
+                                                   value=f"%{DEEP - 1}"), ""),
+    ("mlir names", "hlo-opt --emit=none", function("\n".join(f"  %v{k}_x = stablehlo.abs %{f'v{k - 1}_x' if k else 'a'} : tensor<4xf32>" for k in range(DEEP))), ""),
+    ("mlir captures", "hlo-opt --emit=none", function("\n".join(f"  %{k} = stablehlo.abs %a : tensor<4xf32>" for k in range(2000)) +
+     '\n  "stablehlo.if"(%c) ({\n' + "\n".join(f"  %x{k} = stablehlo.abs %{k} : tensor<4xf32>" for k in range(2000)) +
+     "\n stablehlo.return }, { stablehlo.return }) : (tensor<i1>) -> ()"), ""),
 ]
 
 

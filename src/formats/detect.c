@@ -50,7 +50,8 @@ static bool starts_with_alias(hilo_str s) {
 
 static hilo_input_kind detect_text(hilo_str bytes) {
   const hilo_str s = skip_to_word(bytes);
-  static const char *const mlir[] = {"module", "builtin.module", "\"builtin.module\"", "func.func"};
+  static const char *const mlir[] = {"module",    "builtin.module", "\"builtin.module\"",
+                                     "func.func", "\"func.func\"",  "sdy.mesh"};
   for (size_t i = 0; i < HILO_COUNT(mlir); i++)
     if (starts_with_word(s, mlir[i])) return HILO_INPUT_MLIR_TEXT;
   if (starts_with_alias(s)) return HILO_INPUT_MLIR_TEXT;

@@ -117,6 +117,7 @@ typedef enum {
 /* Values of the surrounding computation that the regions of an operation take along. */
 typedef struct {
   hilo_vec(hilo_inst) outer;
+  hilo_map index; /* outer → its place + 1 */
 } mlir_captured;
 
 /* A region that is being read. */

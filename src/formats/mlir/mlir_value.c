@@ -135,10 +135,14 @@ static void note_import(mlir_reader *r, mlir_frame *f, hilo_inst outer, hilo_ins
 
 static uint32_t captured_index(mlir_reader *r, mlir_frame *f, hilo_inst outer) {
   mlir_captured *c = f->captured;
-  for (uint32_t i = 0; i < c->outer.n; i++)
-    if (c->outer.v[i].ix == outer.ix) return i;
-  HILO_PUSH(&r->scratch->arena, &c->outer, outer);
-  return c->outer.n - 1;
+  bool inserted;
+  if (!c->index.arena) c->index = hilo_map_make(&r->scratch->arena);
+  uint32_t *place = hilo_map_at(&c->index, outer.ix, &inserted);
+  if (inserted) {
+    HILO_PUSH(&r->scratch->arena, &c->outer, outer);
+    *place = c->outer.n;
+  }
+  return *place - 1;
 }
 
 hilo_inst hilo_mlir_carried(mlir_reader *r, mlir_frame *f, uint32_t k) {

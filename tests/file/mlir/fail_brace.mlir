@@ -1,0 +1,2 @@
+// RUN: hlo-opt --emit=none %s
+module {

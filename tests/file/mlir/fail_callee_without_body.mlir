@@ -1,0 +1,6 @@
+// RUN: hlo-opt --emit=none %s
+func.func private @g(tensor<4xf32>) -> tensor<4xf32>
+func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %r = call @g(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

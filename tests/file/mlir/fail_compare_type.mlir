@@ -1,0 +1,6 @@
+// RUN: hlo-opt --emit=none %s
+func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %x = stablehlo.compare LT, %a, %b, SIGNED : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  %r = stablehlo.add %a, %b : tensor<4xf32>
+  return %r : tensor<4xf32>
+}

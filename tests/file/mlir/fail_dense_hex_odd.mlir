@@ -1,0 +1,5 @@
+// RUN: hlo-opt --emit=none %s
+func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %r = stablehlo.constant dense<"0x000"> : tensor<4xf32>
+  return %r : tensor<4xf32>
+}

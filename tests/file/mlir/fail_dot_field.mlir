@@ -1,0 +1,5 @@
+// RUN: hlo-opt --emit=none %s
+func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %r = "stablehlo.dot_general"(%a, %b) {dot_dimension_numbers = #stablehlo.dot<lhs_contracting = [0]>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>
+  return %r : tensor<4xf32>
+}

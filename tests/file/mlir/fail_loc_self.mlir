@@ -1,0 +1,6 @@
+// RUN: hlo-opt --emit=none %s
+#loc = loc("a"(#loc))
+func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %r = stablehlo.add %a, %b : tensor<4xf32> loc(#loc)
+  return %r : tensor<4xf32>
+}

@@ -1,0 +1,6 @@
+// RUN: hlo-opt --emit=none %s
+sdy.mesh @m = <["x"=2]>
+sdy.mesh @m = <["x"=2]>
+func.func @main() {
+  return
+}

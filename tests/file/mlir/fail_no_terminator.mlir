@@ -1,0 +1,3 @@
+// RUN: hlo-opt --emit=none %s
+func.func @main() {
+}

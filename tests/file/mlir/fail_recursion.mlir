@@ -1,0 +1,5 @@
+// RUN: hlo-opt --emit=none %s
+func.func @main() {
+  call @main() : () -> ()
+  return
+}

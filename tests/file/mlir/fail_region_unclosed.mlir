@@ -1,0 +1,4 @@
+// RUN: hlo-opt --emit=none %s
+func.func @main(%c: tensor<i1>) {
+  "stablehlo.if"(%c) ({
+    stablehlo.return

@@ -1,0 +1,6 @@
+// RUN: hlo-opt --emit=none %s
+func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %x:2 = stablehlo.optimization_barrier %a, %b : tensor<4xf32>, tensor<4xf32>
+  %r = stablehlo.add %x#2, %a : tensor<4xf32>
+  return %r : tensor<4xf32>
+}

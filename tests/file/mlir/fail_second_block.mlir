@@ -1,0 +1,6 @@
+// RUN: hlo-opt --emit=none %s
+func.func @main() {
+  return
+^bb1:
+  return
+}

@@ -1,0 +1,6 @@
+// RUN: hlo-opt --emit=none %s
+func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %x = stablehlo.slice %a [0:5] : (tensor<4xf32>) -> tensor<5xf32>
+  %r = stablehlo.add %a, %b : tensor<4xf32>
+  return %r : tensor<4xf32>
+}

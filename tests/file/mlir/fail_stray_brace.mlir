@@ -1,0 +1,4 @@
+// RUN: hlo-opt --emit=none %s
+module {
+}
+}

@@ -1,0 +1,4 @@
+// RUN: hlo-opt --emit=none %s
+func.func @main() attributes {a = "b} {
+  return
+}

@@ -1,0 +1,4 @@
+// RUN: hlo-opt --emit=none %s
+func.func @main(%a: tensor<4xf32, #foo.bar>) {
+  return
+}

@@ -3,11 +3,11 @@
 
 JAX programs: proto, HLO text and StableHLO text give the stated results within the case's tolerances. StableHLO's own test
 programs: every function with check.* operations passes; what upstream itself does not run, or has nothing to run, must be read,
-verified and printed to a text that reads back the same. HLO modules without stated results (--all): they evaluate on seeded
-inputs, or are named as too large with the bytes they need, or say what they wait for.
+verified and printed to a text that reads back the same. HLO modules without stated results (--part hlo-text): they evaluate on
+seeded inputs, or are named as too large with the bytes they need, or say what they wait for; docs/conformance-seeded.md.
 
     run_eval.py --bin BIN --corpus DIR [--part P]... [--only NAME]...   a line for each that fails, then the counts
-    run_eval.py … --write F | --check F                                 write the table to F (docs/conformance.md), or compare
+    run_eval.py … --write F | --check F                                 write the table to F, or compare
 """
 
 import argparse
@@ -27,13 +27,13 @@ PASS, PARSE_ONLY, REFUSED, FAIL = "pass", "parse only", "not evaluated", "FAIL"
 EQUAL, REJECTED, DIFFERENT, NOT_EVALUATED = range(4)
 JAX_FORMS = ("model.hlo.pb", "model.hlo.txt", "model.stablehlo.mlir", "model.debug.stablehlo.mlir")
 PARTS = ("jax", "stablehlo-testdata", "stablehlo-interpret", "hlo-text")
+DEFAULT_PARTS = PARTS[:3]
 CHUNK = 40  # files a process
 TIMEOUT_S = 120
 SEEDED_BYTES = 2_000_000_000
 MESSAGE = re.compile(r"\[(?:ERROR|INTERNAL_ERROR)\] \[NCC_\w+\] (.*)")
 DISABLED = re.compile(r"^// RUN-DISABLED\(([^)]*)\)[: ].*--interpret", re.M)
 INTERPRETED = re.compile(r"^// RUN: .*--interpret", re.M)
-# Modules that are no valid HLO, as XLA says of them, too; see KNOWN of against_xla.py.
 WAITS = re.compile(r"the program hangs|nothing was fed")
 
 
@@ -71,7 +71,7 @@ def run_jax_form(tool, folder, name, form):
         return Row("jax", f"{name}/{form}", PASS)
     different = [line for line in out.splitlines() if " elements differ" in line]
     why = different[0] if different else first_message(err, path)
-    return Row("jax", f"{name}/{form}", FAIL, why[:200])
+    return Row("jax", f"{name}/{form}", REFUSED if status == NOT_EVALUATED else FAIL, why[:200])
 
 
 def jax_jobs(tool, corpus):
@@ -183,14 +183,20 @@ def counts(rows, part):
     return {state: sum(row.state == state for row in mine) for state in (PASS, PARSE_ONLY, REFUSED, FAIL)}
 
 
+HOW = {
+    "jax": "`jax`: evaluated on the stated inputs, compared with the stated results under their tolerances, once a form.",
+    "stablehlo-testdata": "`stablehlo-testdata`, `stablehlo-interpret`: `hlo-run --check`. Parse only: read, verified, printed to a "
+                          "text that reads back the same.",
+    "hlo-text": "`hlo-text`, `hlo-pb`: evaluated on seeded inputs with at most "
+                f"{SEEDED_BYTES:,} bytes for at most {TIMEOUT_S} s; no results are stated.",
+}
+
+
 def table(rows):
     lines = ["# Conformance", "",
-             "What `hlo-run` makes of the public corpora; written by `tests/conformance/run_eval.py`, which checks it, too.", "",
-             "* `jax`: evaluated on the stated inputs, compared with the stated results under their tolerances, once for each form.",
-             "* `stablehlo-testdata`, `stablehlo-interpret`: `hlo-run --check`. Parse only: read, verified, printed to a text that",
-             "  reads back the same.",
-             f"* `hlo-text`, `hlo-pb`: evaluated on seeded inputs with at most {SEEDED_BYTES:,} bytes; no results are stated.", "",
-             "| part | programs | pass | parse only | not evaluated | fail |", "|---|---|---|---|---|---|"]
+             "What `hlo-run` makes of the public corpora; written by `tests/conformance/run_eval.py`, which also checks it.", ""]
+    lines += [f"* {how}" for part, how in HOW.items() if any(row.part == part for row in rows)]
+    lines += ["", "| part | programs | pass | parse only | not evaluated | fail |", "|---|---|---|---|---|---|"]
     parts = list(dict.fromkeys(row.part for row in rows))
     for part in parts:
         n = counts(rows, part)
@@ -212,7 +218,7 @@ def main():
     parser.add_argument("--check")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
-    args.part = args.part or list(PARTS)
+    args.part = args.part or list(DEFAULT_PARTS)
     corpus = hlo_modules.corpus_of(args.corpus)
     if not corpus:
         print("SKIP: no corpus (set HILO_CORPUS)")

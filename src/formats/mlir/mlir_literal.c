@@ -286,7 +286,7 @@ static bool check_size(mlir_reader *r, hilo_type type, const char *at, uint64_t 
 
 /* The body at p, which ends at `end`, into *data (freshly taken; *bytes of it). */
 static bool dense_body(mlir_reader *r, hilo_type type, const char *end, hilo_literal *out) {
-  uint64_t n;
+  uint64_t n = 0;
   const char *from = r->p;
   if (!check_size(r, type, from, &n)) return false;
   const hilo_type_row *row = hilo_type_row_of(&r->m->types, type);
@@ -345,7 +345,7 @@ static bool resource(mlir_reader *r, hilo_literal *out, hilo_type *type) {
   hilo_str name;
   mlir_skip(r);
   const char *at = r->p, *data;
-  uint64_t n, bytes;
+  uint64_t n = 0, bytes = 0;
   if (*r->p == '"') {
     if (!hilo_mlir_string(r, &name, "the name of a resource")) return false;
   } else {

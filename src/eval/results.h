@@ -17,4 +17,10 @@ HILO_NODISCARD hilo_status hilo_eval_new_results(const hilo_eval *e, hilo_inst i
 HILO_NODISCARD hilo_status hilo_eval_top_k(const hilo_eval *e, hilo_inst i, const hilo_value *in,
                                            int64_t k, bool largest, hilo_value *out);
 
+/* The first k elements along a dimension of n arrays of one shape, in the order of the comparator
+ * that `i` calls. Its n results have these shapes. */
+HILO_NODISCARD hilo_status hilo_eval_first_by_order(const hilo_eval *e, hilo_inst i,
+                                                    const hilo_value *arrays, uint32_t n,
+                                                    uint32_t along, uint64_t k, hilo_value *out);
+
 #endif

@@ -197,6 +197,38 @@ hilo_status hilo_eval_top_k(const hilo_eval *e, hilo_inst i, const hilo_value *i
   return sort_all(&s, order, write_first, &to);
 }
 
+typedef struct {
+  uint64_t k;
+  char *const *data; /* one an array */
+} first_elements;
+
+/* The first k of each row, of every array. */
+static void write_first_of_all(const sorter *s, const uint64_t *sorted, uint64_t first,
+                               uint64_t n_rows, const void *to) {
+  const first_elements *t = to;
+  for (uint32_t j = 0; j < s->n; j++) {
+    for (uint64_t r = 0; r < n_rows; r++) {
+      const uint64_t row = first + r;
+      const uint64_t start = row / s->inner * s->inner * t->k + row % s->inner;
+      hilo_pick_elements(t->data[j] + start * s->sizes[j], (int64_t)s->inner, s->in[j],
+                         sorted + r * s->size, t->k, s->sizes[j]);
+    }
+  }
+}
+
+hilo_status hilo_eval_first_by_order(const hilo_eval *e, hilo_inst i, const hilo_value *arrays,
+                                     uint32_t n, uint32_t along, uint64_t k, hilo_value *out) {
+  hilo_etype *etypes = HILO_NEW_ARRAY(e->scratch, hilo_etype, n);
+  char **data = HILO_NEW_ARRAY(e->scratch, char *, n);
+  sorter s = open_sorter(e, arrays, n, along, etypes);
+  hilo_sort_order *order;
+  hilo_status status = hilo_sort_order_open(e, i, hilo_inst_called(e->m, i, 0), n, etypes, &order);
+  if (status == HILO_OK) status = hilo_eval_new_results(e, i, n, out, data);
+  if (status != HILO_OK) return status;
+  const first_elements to = {k, data};
+  return sort_all(&s, order, write_first_of_all, &to);
+}
+
 hilo_status hilo_eval_op_topk(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                               hilo_value *out) {
   const hilo_topk_attrs attrs = hilo_attrs(e->m, i, topk);

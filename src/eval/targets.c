@@ -104,6 +104,41 @@ static hilo_status top_k(const hilo_eval *e, hilo_inst i, hilo_str target, const
   return hilo_eval_top_k(e, i, &args[0], k, true, out);
 }
 
+/* JAX's approximate selection, exactly: of arrays (and as many initial values, which nobody needs
+ * then), the first k along `reduction_dim` of the configuration. k is that of the result. */
+static hilo_status approx_top_k(const hilo_eval *e, hilo_inst i, hilo_str target,
+                                const hilo_value *args, hilo_value *out) {
+  static const char key[] = "reduction_dim";
+  const hilo_store *types = &e->m->types;
+  const uint32_t n = hilo_inst_n_operands(e->m, i) / 2;
+  if (!n || !hilo_inst_n_called(e->m, i) || !hilo_type_is_tuple(types, out->type) ||
+      hilo_type_n_elements_of_tuple(types, out->type) != n)
+    return hilo_target_error(e, i, target, "takes arrays, initial values and a comparator");
+  const hilo_str config = hilo_target_config(e, i);
+  const char *p = config.n ? memmem(config.p, config.n, key, sizeof(key) - 1) : NULL;
+  const char *end = config.p + config.n;
+  p = p ? p + sizeof(key) - 1 : end;
+  while (p < end && (*p == ' ' || *p == '=' || *p == '"' || *p == ':')) p++;
+  const char *digits = p;
+  while (p < end && *p >= '0' && *p <= '9') p++;
+  uint64_t along;
+  const hilo_dims dims = hilo_type_dims(types, args[0].type);
+  if (!hilo_str_parse_u64((hilo_str){digits, (size_t)(p - digits)}, &along) || along >= dims.n)
+    return hilo_target_error(e, i, target, "has no reduction_dim among its dimensions");
+  bool fits = true;
+  int64_t k = -1;
+  for (uint32_t a = 0; a < n && fits; a++) {
+    const hilo_dims from = hilo_type_dims(types, args[a].type);
+    const hilo_dims to = hilo_type_dims(types, hilo_type_element(types, out->type, a));
+    fits = hilo_dims_eq(from, dims) && to.n == dims.n;
+    for (uint32_t d = 0; d < dims.n && fits; d++) fits = d == along || to.v[d] == dims.v[d];
+    if (fits && a == 0) k = to.v[along];
+    fits = fits && to.v[along] == k && k <= dims.v[along];
+  }
+  if (!fits) return hilo_target_error(e, i, target, "has results that are no part of its operands");
+  return hilo_eval_first_by_order(e, i, args, n, (uint32_t)along, (uint64_t)k, out);
+}
+
 /* ---- table ---- */
 
 /* Sorted by target. */
@@ -111,6 +146,7 @@ static const struct {
   const char *target;
   hilo_target_fn *evaluate;
 } rows[] = {
+    {"ApproxTopK", approx_top_k},
     {"AwsNeuronArgMax", hilo_target_arg_extreme},
     {"AwsNeuronArgMin", hilo_target_arg_extreme},
     {"AwsNeuronControlDep", pass_last},

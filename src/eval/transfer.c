@@ -237,7 +237,7 @@ static queue *queue_of_peers(hilo_machine *k, uint32_t source, uint32_t target) 
 
 hilo_status hilo_transfers_send_to_peer(hilo_machine *k, const hilo_eval *e, hilo_inst i,
                                         const hilo_value *args, hilo_value *out) {
-  uint32_t peer;
+  uint32_t peer = 0;
   HILO_TRY(find_peer(k, e, i, &peer));
   if (!hilo_inst_n_operands(k->m, i))
     return hilo_target_error(e, i, hilo_custom_call_target(k->m, i), "has no operand");
@@ -248,7 +248,7 @@ hilo_status hilo_transfers_send_to_peer(hilo_machine *k, const hilo_eval *e, hil
 
 hilo_status hilo_transfers_recv_from_peer(hilo_machine *k, const hilo_eval *e, hilo_inst i,
                                           hilo_value *out) {
-  uint32_t peer;
+  uint32_t peer = 0;
   HILO_TRY(find_peer(k, e, i, &peer));
   queue *q = queue_of_peers(k, peer, e->rank);
   HILO_TRY(get(k, q, i, out));

@@ -1,6 +1,7 @@
 /* stablehlo-legalize-to-hlo: every operation of StableHLO that is more than a new name in HLO.
  *
  *   broadcast_in_dim   that expands dimensions of size 1: reshape, then broadcast
+ *   select, clamp      with scalars beside arrays: these are broadcast
  *   dot                legacy: its dimensions are written out
  *   rng                without the shape operand
  *   all_to_all         that joins another dimension than it splits: with reshape and transpose
@@ -58,6 +59,18 @@ static void legalize_broadcast(hilo_legalizer *l, hilo_inst i) {
   const hilo_inst dropped = hilo_build_reshape(m, i, operand, bare);
   hilo_legalize_replace(
       l, i, hilo_build_broadcast(m, i, dropped, hilo_inst_type(m, i), (hilo_dims){kept_map, n}));
+}
+
+/* The scalar predicate of a select, the scalar bounds of a clamp: HLO wants them in full. */
+static void spread_scalar(hilo_legalizer *l, hilo_inst i, uint32_t k) {
+  hilo_module *m = l->m;
+  const hilo_inst x = hilo_inst_operand(m, i, k);
+  const hilo_type_row *row = hilo_type_row_of(&m->types, hilo_inst_type(m, i));
+  if (hilo_inst_dims(m, x).n || !row->n || row->flags & HILO_TYPE_DYNAMIC) return;
+  const hilo_type type =
+      hilo_type_with_etype(&m->types, hilo_inst_type(m, i), hilo_inst_etype(m, x));
+  hilo_inst_set_operand(m, i, k, hilo_build_broadcast(m, i, x, type, HILO_DIMS_NONE));
+  l->ctx->n_rewritten++;
 }
 
 /* ---- products ---- */
@@ -239,6 +252,11 @@ static void legalize_inst(hilo_legalizer *l, hilo_inst i) {
   hilo_module *m = l->m;
   switch (hilo_inst_op(m, i)) {
   case HILO_OP_BROADCAST: legalize_broadcast(l, i); break;
+  case HILO_OP_SELECT: spread_scalar(l, i, 0); break;
+  case HILO_OP_CLAMP:
+    spread_scalar(l, i, 0);
+    spread_scalar(l, i, 2);
+    break;
   case HILO_OP_DOT: legalize_dot(l, i); break;
   case HILO_OP_COMPOSITE: legalize_composite(l, i); break;
   case HILO_OP_EINSUM:

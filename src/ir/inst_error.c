@@ -47,7 +47,8 @@ static bool is_printable(const hilo_module *m, uint32_t ix) {
   if (c->n_operands[ix] < (uint32_t)op->min_operands) return false;
   if (op->max_operands >= 0 && c->n_operands[ix] > (uint32_t)op->max_operands) return false;
   if (c->type[ix] >= m->types.next) return false;
-  if ((uint64_t)c->operands[ix] + c->n_operands[ix] > m->operand.n) return false;
+  if (c->n_operands[ix] && (uint64_t)c->operands[ix] + c->n_operands[ix] > m->operand.n)
+    return false;
   for (uint32_t k = 0; k < c->n_operands[ix]; k++) {
     const uint32_t value = m->operand.v[c->operands[ix] + k].value;
     if (!value || value >= m->n_inst_slots || c->op[value] == HILO_OP_DEAD) return false;

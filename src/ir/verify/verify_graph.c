@@ -101,7 +101,8 @@ static void check_operands(hilo_verifier *v, tally *t, const hilo_comp_row *row,
   uint64_t sum = 0;
   for (uint32_t ix = row->first, at = 0; ix; ix = next[ix], at++) {
     const uint32_t first = operands[ix], n = n_operands[ix];
-    if (HILO_UNLIKELY((uint64_t)first + n > n_slots)) {
+    /* An empty list may stand where slots have been given back. */
+    if (HILO_UNLIKELY(n && (uint64_t)first + n > n_slots)) {
       t->ok = broken(v, hilo_inst_at(m, ix), "the operand list reaches beyond the table");
       continue;
     }

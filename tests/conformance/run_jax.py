@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The JAX programs of the corpus, end to end: compiled from proto and from text, executed, compared with their stated results.
+"""The JAX programs of the corpus, end to end: compiled from proto, HLO text and StableHLO text, executed, compared with their
+stated results.
 
 A program is *expressible* if hlo2penguin compiles it from both forms to the same program and side files, `check` accepts it and
 its outputs meet the stated tolerances; otherwise it must be refused, with codes, from both forms alike. Limits of the target are
@@ -95,15 +96,43 @@ def compile_both(tool, models, work, extra):
     return (codes if status else []), first, ""
 
 
+def check_stablehlo(tool, row, case_dir, work):
+    """The StableHLO text of a program: refused with the codes of the proto, or it runs to the same outputs."""
+    model = os.path.join(case_dir, "model.stablehlo.mlir")
+    if row.state not in ("runs", "compiles", "refused") or not os.path.exists(model):
+        return
+    out = os.path.join(work, "stablehlo")
+    os.makedirs(out, exist_ok=True)
+    with_checks_off = row.note.startswith("limit of the target")
+    status, codes, stderr = compile_form(tool, model, out, CHECKS_OFF if with_checks_off else [])
+    wanted = [] if with_checks_off else row.codes
+    if codes != wanted or status != bool(wanted):
+        row.state, row.detail = "failed", f"StableHLO text: exit status {status}, {codes}, the proto {wanted}\n{stderr}"
+    elif status == 0:
+        state = row.state
+        execute(row, case_dir, os.path.join(out, "penguin.py"))
+        if row.state != state:
+            row.detail = f"StableHLO text: {row.detail}"
+
+
 def run_program(tool, case_dir, part, work):
     """One program of the corpus: a Row."""
+    row = run_forms(tool, case_dir, part, work)
+    try:
+        check_stablehlo(tool, row, case_dir, work)
+    except (ProgramError, EvaluationError, OSError) as error:
+        row.state, row.detail = "failed", f"StableHLO text: {type(error).__name__}: {error}"
+    return row
+
+
+def run_forms(tool, case_dir, part, work):
+    """Proto and HLO text; StableHLO text where a program has neither."""
     row = Row(part, os.path.basename(case_dir))
     models = [os.path.join(case_dir, f) for f in ("model.hlo.pb", "model.hlo.txt")]
     models = [m if os.path.exists(m) else m + ".zst" for m in models]
     models = [m for m in models if os.path.exists(m)]
     if not models:
-        row.state, row.note = "skipped", "StableHLO only"
-        return row
+        models, row.note = [os.path.join(case_dir, "model.stablehlo.mlir")], "StableHLO only"
     try:
         row.codes, folder, complaint = compile_both(tool, models, work, [])
         if not complaint and row.codes and set(row.codes) <= LIMITS_OF_THE_TARGET:
@@ -111,7 +140,7 @@ def run_program(tool, case_dir, part, work):
             _, folder, complaint = compile_both(tool, models, work, CHECKS_OFF)
         if complaint:
             row.state, row.detail = "failed", complaint
-        elif row.codes and not row.note:
+        elif row.codes and not row.note.startswith("limit"):
             row.state = "refused"
         else:
             execute(row, case_dir, os.path.join(folder, "penguin.py"))

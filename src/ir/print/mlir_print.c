@@ -7,6 +7,8 @@
 
 #include "base/vec.h"
 
+#include <stdlib.h>
+
 void mlir_refuse(mlir_printer *p, hilo_inst i, const char *what) {
   const char *dialect = p->options.mhlo ? "MHLO" : "StableHLO";
   p->failed = true;
@@ -87,7 +89,9 @@ static void print_return(mlir_printer *p, const frame *f) {
   mlir_newline(p);
   if (f->owner) {
     const bool mhlo = *p->op_name[p->m->inst.op[f->owner]].p == 'm';
-    hilo_sb_cat(p->out, mhlo ? "mhlo." : "stablehlo.");
+    hilo_sb_cat(p->out, mlir_is_sdy(p, hilo_inst_at(p->m, f->owner)) ? "sdy."
+                        : mhlo                                       ? "mhlo."
+                                                                     : "stablehlo.");
   }
   PRINT(p->out, "return");
   const mlir_value v = mlir_value_of(p, root);
@@ -179,6 +183,27 @@ static uint64_t *find_functions(mlir_printer *p) {
   for (uint32_t c = 1; c < m->comp.n; c++)
     if (!m->comp.v[c].n_callers) hilo_bitset_set(functions, c);
   return functions;
+}
+
+/* Place in the file and index of each function. */
+typedef hilo_vec(uint64_t) function_list;
+
+static int compare_places(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* In the order of the file. */
+static function_list sort_functions(mlir_printer *p, const uint64_t *functions) {
+  const hilo_module *m = p->m;
+  function_list list = {0};
+  HILO_FOR_EACH_COMP(m, c) {
+    const uint32_t ix = hilo_comp_ix(m, c);
+    if (hilo_bitset_get(functions, ix))
+      HILO_PUSH(p->scratch, &list, (uint64_t)m->comp.v[ix].ordinal << 32 | ix);
+  }
+  qsort(list.v, list.n, sizeof(*list.v), compare_places);
+  return list;
 }
 
 /* Result k of the entry as an alias index names it. */
@@ -274,7 +299,9 @@ static void print_function(mlir_printer *p, hilo_comp c) {
   p->next_num = p->next_arg = 0;
   p->indent = 2;
   mlir_newline(p);
-  hilo_sb_cat(p->out, is_private ? "func.func private " : "func.func public ");
+  hilo_sb_cat(p->out, is_private                  ? "func.func private "
+                      : hilo_comp_eq(c, m->entry) ? "func.func public "
+                                                  : "func.func ");
   mlir_print_symbol(m, hilo_comp_name(m, c), p->out);
   hilo_sb_char(p->out, '(');
   for (uint32_t k = 0; k < row->n_params; k++) {
@@ -307,7 +334,7 @@ static void print_function(mlir_printer *p, hilo_comp c) {
 static void print_head(mlir_printer *p) {
   const hilo_module_header *h = &p->m->header;
   PRINT(p->out, "module");
-  if (h->name.ix) {
+  if (h->name.ix && !hilo_str_is(hilo_string_of(p->m, h->name), "module")) {
     PRINT(p->out, " @");
     hilo_mlir_print_identifier(hilo_string_of(p->m, h->name), p->out);
   }
@@ -326,6 +353,10 @@ static void print_head(mlir_printer *p) {
     hilo_mlir_print_identifier(hilo_string_of(p->m, h->meshes.v[k].name), p->out);
     PRINT(p->out, " = ");
     hilo_sb_str(p->out, hilo_string_of(p->m, h->meshes.v[k].text));
+    if (h->meshes.v[k].attributes.ix) {
+      hilo_sb_char(p->out, ' ');
+      hilo_sb_str(p->out, hilo_string_of(p->m, h->meshes.v[k].attributes));
+    }
     end_op(p, HILO_INST_NONE);
   }
 }
@@ -336,11 +367,9 @@ static void print_module(mlir_printer *p) {
   hilo_sb_reserve(p->out, 128 * (size_t)m->n_insts + 256);
   const uint64_t *functions = find_functions(p);
   print_head(p);
-  if (m->entry.ix) print_function(p, m->entry);
-  HILO_FOR_EACH_COMP(m, c) {
-    if (!hilo_comp_eq(c, m->entry) && hilo_bitset_get(functions, hilo_comp_ix(m, c)))
-      print_function(p, c);
-  }
+  const function_list list = sort_functions(p, functions);
+  for (uint32_t k = 0; k < list.n; k++)
+    print_function(p, hilo_comp_at(m, (uint32_t)(list.v[k] & UINT32_MAX)));
   PRINT(p->out, "\n}");
   end_op(p, HILO_INST_NONE);
   PRINT(p->out, "\n");

@@ -27,6 +27,29 @@ static const char *entry_end(const char *p, const char *end, bool key) {
   return end;
 }
 
+void mlir_print_words(mlir_printer *p, hilo_str dictionary, bool named) {
+  if (dictionary.n < 2) return;
+  const char *at = dictionary.p + 1, *end = dictionary.p + dictionary.n - 1;
+  while (at < end) {
+    const char *key_end = entry_end(at, end, true);
+    const char *value_end = key_end < end ? entry_end(key_end + 1, end, false) : end;
+    const char *value = key_end < end ? key_end + 1 : end;
+    hilo_sb_char(p->out, ' ');
+    if (named) {
+      hilo_sb_str(p->out, hilo_str_trim((hilo_str){at, (size_t)(key_end - at)}));
+      hilo_sb_char(p->out, '=');
+    }
+    hilo_sb_str(p->out, hilo_str_trim((hilo_str){value, (size_t)(value_end - value)}));
+    at = value_end + 1;
+  }
+}
+
+static bool is_word(const char *p, const char *end) {
+  for (; p < end; p++)
+    if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_')) return false;
+  return true;
+}
+
 void mlir_dict_add_text(mlir_printer *p, hilo_str text) {
   const char *at = text.p, *end = text.p + text.n;
   while (at < end) {
@@ -123,18 +146,46 @@ void mlir_dict_add_layout(mlir_printer *p, hilo_record layout, uint32_t rank) {
   hilo_sb_free(&text);
 }
 
+/* MLIR's dictionary, not JSON's: the first name is followed by `=`. */
+static bool is_dictionary(hilo_str text) {
+  if (text.n < 2 || text.p[0] != '{' || text.p[text.n - 1] != '}') return false;
+  const hilo_str inner = hilo_str_trim((hilo_str){text.p + 1, text.n - 2});
+  const char *end = inner.p + inner.n, *at = entry_end(inner.p, end, true);
+  return !inner.n || (at < end && *at == '=') ||
+         (is_word(inner.p, at) && !memchr(inner.p, ':', (size_t)(at - inner.p)));
+}
+
+void mlir_add_backend_config(mlir_printer *p, hilo_str text, bool typed) {
+  if (!is_dictionary(text))
+    hilo_mlir_print_string(text, DICT(p, "backend_config"));
+  else if (typed)
+    hilo_sb_str(DICT(p, "backend_config"), text);
+  else
+    hilo_sb_str(DICT(p, "mhlo.backend_config"), text);
+}
+
 void mlir_dict_add_extra(mlir_printer *p, hilo_inst i) {
   const hilo_module *m = p->m;
   const hilo_type type = hilo_inst_type(m, i);
   const hilo_op op = hilo_inst_op(m, i);
-  if (hilo_type_row_of(&m->types, type)->bare) mlir_dict_add_shape(p, "xla_shape", type);
   const hilo_record record = hilo_inst_extra_record(m, i);
+  const hilo_str kept =
+      record.ix ? hilo_string_of(m, hilo_extra_get(&m->records, record).mlir) : (hilo_str){0};
+  const bool has_shape = kept.n && memmem(kept.p, kept.n, "xla_shape", strlen("xla_shape"));
+  if (hilo_type_row_of(&m->types, type)->bare && !has_shape)
+    mlir_dict_add_shape(p, "xla_shape", type);
   if (!record.ix) return;
   const hilo_extra_attrs e = hilo_extra_get(&m->records, record);
   if (e.frontend.ix) mlir_dict_add_frontend(p, e.frontend);
   if (e.sharding.ix) mlir_dict_add_sharding(p, e.sharding, e.sharding_spelling, false);
-  if (e.backend_config.ix && op != HILO_OP_CUSTOM_CALL)
-    hilo_mlir_print_string(hilo_string_of(m, e.backend_config), DICT(p, "mhlo.backend_config"));
+  if (e.backend_config.ix && op != HILO_OP_CUSTOM_CALL) {
+    const hilo_str text = hilo_string_of(m, e.backend_config);
+    hilo_sb *out = DICT(p, "mhlo.backend_config");
+    if (is_dictionary(text))
+      hilo_sb_str(out, text);
+    else
+      hilo_mlir_print_string(text, out);
+  }
   if (e.origin.ix)
     hilo_mlir_print_string(hilo_string_of(m, e.origin), DICT(p, "mhlo.original_value"));
   if (e.mlir.ix) mlir_dict_add_text(p, hilo_string_of(m, e.mlir));

@@ -74,12 +74,7 @@ static void add_custom_call(mlir_printer *p, hilo_inst i) {
   if (a.api_version > 1)
     hilo_sb_printf(DICT(p, "api_version"), "%lld : i32", (long long)a.api_version);
   if (config.ix) {
-    const hilo_str text = hilo_string_of(p->m, config);
-    hilo_sb *out = DICT(p, "backend_config");
-    if (a.api_version == 4 && text.n && text.p[0] == '{')
-      hilo_sb_str(out, text);
-    else
-      hilo_mlir_print_string(text, out);
+    mlir_add_backend_config(p, hilo_string_of(p->m, config), a.api_version == 4);
   }
   const uint32_t n_called = hilo_inst_n_called(p->m, i);
   if (n_called) {
@@ -99,7 +94,17 @@ static void add_custom_call(mlir_printer *p, hilo_inst i) {
   }
 }
 
+static void print_sdy(mlir_printer *p, hilo_inst i) {
+  mlir_print_sdy_head(p, i);
+  PRINT(p->out, " : ");
+  mlir_print_type(p, hilo_inst_type(p->m, i));
+}
+
 void mlir_op_custom_call(mlir_printer *p, hilo_inst i) {
+  if (mlir_is_sdy(p, i)) {
+    print_sdy(p, i);
+    return;
+  }
   const hilo_custom_call_attrs a = hilo_attrs(p->m, i, custom_call);
   if (a.window.ix || a.dim_numbers.ix || a.literal || a.padding_type || a.precision.n) {
     mlir_refuse(p, i, "a custom-call with a window, dimension numbers, a precision or a literal");

@@ -388,6 +388,7 @@ void mlir_print_props(mlir_printer *p, hilo_inst i) {
   case HILO_OP_ALL_TO_ALL:
   case HILO_OP_COLLECTIVE_BROADCAST:
   case HILO_OP_COLLECTIVE_PERMUTE:
+  case HILO_OP_COLLECTIVE_REDUCE:
   case HILO_OP_CROSS_REPLICA_SUM:
   case HILO_OP_REDUCE_SCATTER: props_collective(p, i); break;
   case HILO_OP_INFEED:

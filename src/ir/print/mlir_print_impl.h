@@ -138,6 +138,8 @@ static inline void mlir_print_attrs(mlir_printer *p, hilo_inst i) {
 void mlir_dict_add_frontend(mlir_printer *p, hilo_record frontend);
 void mlir_dict_add_shape(mlir_printer *p, const char *key, hilo_type type); /* with layouts */
 void mlir_dict_add_layout(mlir_printer *p, hilo_record layout, uint32_t rank);
+/* Of a custom call; `typed`: it takes a dictionary (API version 4). */
+void mlir_add_backend_config(mlir_printer *p, hilo_str text, bool typed);
 /* As `mhlo.sharding` or `sdy.sharding`; in a signature it is of one value. */
 void mlir_dict_add_sharding(mlir_printer *p, hilo_record sharding, hilo_record spelling,
                             bool in_signature);
@@ -176,6 +178,13 @@ void mlir_close_regions(mlir_printer *p, hilo_inst i);
 hilo_comp mlir_region(const mlir_printer *p, hilo_inst i, uint32_t k);
 /* `applies stablehlo.add`: the operation that is all the body does; else HILO_OP_DEAD. */
 hilo_op mlir_compact_reducer(const mlir_printer *p, hilo_inst reduce);
+
+/* `sdy.manual_computation` and the like, which are custom calls of that name. */
+bool mlir_is_sdy(const mlir_printer *p, hilo_inst i);
+/* `sdy.sharding_constraint %0 <@mesh, [{}]>`: the name, operands and attributes. */
+void mlir_print_sdy_head(mlir_printer *p, hilo_inst i);
+/* The entries of a dictionary: ` a=1 b=2`, or ` 1` without names. */
+void mlir_print_words(mlir_printer *p, hilo_str dictionary, bool named);
 
 /* ---- locations ---- */
 void mlir_locations_init(mlir_printer *p);

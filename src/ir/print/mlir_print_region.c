@@ -9,10 +9,12 @@
 uint32_t mlir_n_regions(const mlir_printer *p, hilo_inst i) {
   switch (hilo_inst_op(p->m, i)) {
   case HILO_OP_CONDITIONAL: return hilo_inst_n_called(p->m, i);
+  case HILO_OP_CUSTOM_CALL: return mlir_is_sdy(p, i) ? hilo_inst_n_called(p->m, i) : 0;
   case HILO_OP_WHILE:
   case HILO_OP_SELECT_AND_SCATTER: return 2;
   case HILO_OP_REDUCE: return mlir_compact_reducer(p, i) == HILO_OP_DEAD;
   case HILO_OP_ALL_REDUCE:
+  case HILO_OP_COLLECTIVE_REDUCE:
   case HILO_OP_FUSION:
   case HILO_OP_MAP:
   case HILO_OP_REDUCE_SCATTER:
@@ -80,9 +82,8 @@ hilo_op mlir_compact_reducer(const mlir_printer *p, hilo_inst reduce) {
       hilo_inst_n_operands(m, root) != 2 || !hilo_inst_eq(hilo_inst_operand(m, root, 0), a) ||
       !hilo_inst_eq(hilo_inst_operand(m, root, 1), b) || mlir_has_extra(p, root))
     return HILO_OP_DEAD;
-  /* Read back, the operation has the location of the reduce. */
-  if (p->locations && hilo_inst_meta_record(m, root).ix != hilo_inst_meta_record(m, reduce).ix)
-    return HILO_OP_DEAD;
+  /* Read back, the operation has no location. */
+  if (p->locations && hilo_inst_meta_record(m, root).ix) return HILO_OP_DEAD;
   const uint32_t type = hilo_inst_type(m, root).ix;
   if (hilo_inst_type(m, a).ix != type || hilo_inst_type(m, b).ix != type ||
       hilo_inst_dims(m, root).n ||
@@ -167,6 +168,40 @@ static void print_scan_head(mlir_printer *p, hilo_inst i) {
   PRINT(p->out, " {");
 }
 
+/* ---- Shardy ---- */
+
+bool mlir_is_sdy(const mlir_printer *p, hilo_inst i) {
+  return hilo_inst_is(p->m, i, HILO_OP_CUSTOM_CALL) &&
+         hilo_str_starts(hilo_string_of(p->m, hilo_attrs(p->m, i, custom_call).target), "sdy.");
+}
+
+void mlir_print_sdy_head(mlir_printer *p, hilo_inst i) {
+  const hilo_custom_call_attrs a = hilo_attrs(p->m, i, custom_call);
+  const bool has_region = hilo_inst_n_called(p->m, i) != 0;
+  hilo_sb_str(p->out, hilo_string_of(p->m, a.target));
+  hilo_sb_cat(p->out, has_region ? "(" : " ");
+  mlir_print_operands(p, i, 0);
+  if (has_region) hilo_sb_char(p->out, ')');
+  const hilo_extra_attrs e = hilo_inst_extra(p->m, i);
+  mlir_print_words(p, hilo_string_of(p->m, e.backend_config), has_region);
+  if (has_region || !e.sharding.ix) return;
+  hilo_sb_char(p->out, ' ');
+  hilo_sb_str(p->out,
+              hilo_string_of(p->m, hilo_sharding_get(&p->m->records, e.sharding).named));
+}
+
+static void open_manual(mlir_printer *p, hilo_inst i) {
+  const hilo_comp c = hilo_inst_called(p->m, i, 0);
+  mlir_print_sdy_head(p, i);
+  name_params(p, c);
+  PRINT(p->out, " (");
+  for (uint32_t k = 0; k < hilo_comp_n_params(p->m, c); k++) {
+    if (k) PRINT(p->out, ", ");
+    print_param(p, hilo_comp_param(p->m, c, k));
+  }
+  PRINT(p->out, ") {");
+}
+
 /* ---- the generic form ---- */
 
 static void open_block(mlir_printer *p, hilo_comp c) {
@@ -199,6 +234,7 @@ void mlir_open_region(mlir_printer *p, hilo_inst i, uint32_t k) {
     }
     break;
   case HILO_OP_REDUCE: open_reduce(p, i); break;
+  case HILO_OP_CUSTOM_CALL: open_manual(p, i); break;
   case HILO_OP_SCAN:
     print_scan_head(p, i);
     open_block(p, hilo_inst_called(p->m, i, 0));
@@ -228,7 +264,7 @@ void mlir_close_regions(mlir_printer *p, hilo_inst i) {
   mlir_newline(p);
   hilo_sb_char(p->out, '}');
   if (op == HILO_OP_WHILE || op == HILO_OP_REDUCE) return;
-  if (op != HILO_OP_SCAN) {
+  if (op != HILO_OP_SCAN && op != HILO_OP_CUSTOM_CALL) {
     hilo_sb_char(p->out, ')');
     mlir_print_attrs(p, i);
   }

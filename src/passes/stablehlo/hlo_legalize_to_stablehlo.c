@@ -5,6 +5,7 @@
  *                 other, and one of a single value that a function returns, is written as a tuple
  *   elements      those of lists that nothing uses go, with a mark
  *   conditional   each branch has one tuple of what it captured
+ *   call          that says it is a composite becomes one
  *   rng           takes the result's shape as a third operand
  *   all-to-all    splits and joins the same dimension
  *
@@ -39,7 +40,8 @@ static bool is_list(const hilo_module *m, hilo_inst tuple, const uint64_t *funct
 }
 
 static bool calls_by_name(hilo_op op) {
-  return op == HILO_OP_CALL || op == HILO_OP_CUSTOM_CALL || op == HILO_OP_ASYNC_START;
+  return op == HILO_OP_CALL || op == HILO_OP_COMPOSITE || op == HILO_OP_CUSTOM_CALL ||
+         op == HILO_OP_ASYNC_START;
 }
 
 /* A bit per computation that is a function: the entry, what is called by name, what nothing calls.
@@ -157,6 +159,23 @@ static void drop_unused_arguments(hilo_module *m, hilo_inst i, hilo_pass_ctx *ct
   hilo_sb_free(&sb);
 }
 
+/* Regions of loops may have other layouts than the loop. */
+static void mark_shapes(hilo_module *m, hilo_inst i, hilo_arena *scratch) {
+  bool differ = false;
+  hilo_sb sb = hilo_sb_make(scratch);
+  if (!hilo_inst_is(m, i, HILO_OP_WHILE)) return;
+  for (uint32_t k = 0; k < 2; k++) {
+    const hilo_type type = hilo_inst_type(m, hilo_comp_param(m, hilo_inst_called(m, i, k), 0));
+    differ |= type.ix != hilo_inst_type(m, i).ix;
+    hilo_sb_cat(&sb, k ? ", \"" : "[\"");
+    hilo_type_print(&m->types, &m->records, &m->strings, type, true, &sb);
+    hilo_sb_char(&sb, '"');
+  }
+  hilo_sb_char(&sb, ']');
+  if (differ) hilo_mark_add(m, i, "argument_shapes", hilo_sb_view(&sb));
+  hilo_sb_free(&sb);
+}
+
 /* ---- conditionals ---- */
 
 /* The parameter becomes a tuple of one. */
@@ -229,7 +248,9 @@ static void name_functions(hilo_module *m) {
     hilo_comp_set_name(m, m->entry, (hilo_name){main_name, HILO_NO_NUM});
   }
   HILO_FOR_EACH_COMP(m, c) {
-    if (!hilo_comp_eq(c, m->entry)) m->comp.v[hilo_comp_ix(m, c)].flags |= HILO_COMP_PRIVATE;
+    hilo_comp_row *row = &m->comp.v[hilo_comp_ix(m, c)];
+    if (!hilo_comp_eq(c, m->entry)) row->flags |= HILO_COMP_PRIVATE;
+    row->ordinal = hilo_comp_eq(c, m->entry) ? 0 : hilo_comp_ix(m, c);
   }
 }
 
@@ -261,6 +282,67 @@ static void split_all_to_all(hilo_module *m, hilo_inst i) {
   hilo_inst_set_attr(m, i, hilo_collective_put(&m->records, &a).ix);
 }
 
+/* ---- composites ---- */
+
+typedef struct {
+  hilo_str key;
+  hilo_string value;
+} wanted_attr;
+
+/* Take the wanted frontend attributes out of a call; false if one is missing. */
+static bool take_frontend(hilo_module *m, hilo_record *frontend, wanted_attr *wanted, uint32_t n,
+                          hilo_arena *scratch) {
+  const hilo_dims kv = hilo_string_map_get(&m->records, *frontend).kv;
+  int64_t *rest = HILO_NEW_ARRAY(scratch, int64_t, kv.n + 1);
+  uint32_t n_rest = 0, found = 0;
+  for (uint32_t k = 0; k + 1 < kv.n; k += 2) {
+    const hilo_str key = hilo_string_of(m, (hilo_string){(uint32_t)kv.v[k]});
+    uint32_t w = 0;
+    while (w < n && !hilo_str_eq(key, wanted[w].key)) w++;
+    if (w < n) {
+      wanted[w].value = (hilo_string){(uint32_t)kv.v[k + 1]};
+      found++;
+    } else {
+      rest[n_rest++] = kv.v[k];
+      rest[n_rest++] = kv.v[k + 1];
+    }
+  }
+  const hilo_string_map_attrs map = {.kv = {rest, n_rest}};
+  *frontend = n_rest ? hilo_string_map_put(&m->records, &map) : HILO_RECORD_NONE;
+  return found == n;
+}
+
+/* XLA says what a composite is in frontend attributes of the call. */
+static void make_composite(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx) {
+  hilo_extra_attrs extra = hilo_inst_extra(m, i);
+  wanted_attr wanted[] = {{HILO_STR("composite.name"), {0}},
+                          {HILO_STR("composite.attributes"), {0}},
+                          {HILO_STR("composite.version"), {0}}};
+  hilo_composite_attrs a = {0};
+  if (!extra.is_composite ||
+      !take_frontend(m, &extra.frontend, wanted, HILO_COUNT(wanted), ctx->scratch) ||
+      !hilo_str_parse_i64(hilo_string_of(m, wanted[2].value), &a.version))
+    return;
+  a.name = wanted[0].value;
+  if (!hilo_str_is(hilo_string_of(m, wanted[1].value), "{}")) a.attributes = wanted[1].value;
+  extra.is_composite = false;
+  const uint32_t n = hilo_inst_n_operands(m, i);
+  hilo_inst *operands = HILO_NEW_ARRAY(ctx->scratch, hilo_inst, n + 1);
+  for (uint32_t k = 0; k < n; k++) operands[k] = hilo_inst_operand(m, i, k);
+  const hilo_comp called = hilo_inst_called(m, i, 0);
+  const hilo_inst_desc desc = {.op = HILO_OP_COMPOSITE,
+                               .type = hilo_inst_type(m, i),
+                               .operands = operands,
+                               .n_operands = n,
+                               .attr = hilo_composite_put(&m->records, &a).ix,
+                               .called = &called,
+                               .n_called = 1,
+                               .extra = hilo_attrs_are_empty(HILO_FAMILY_extra, &extra)
+                                            ? HILO_RECORD_NONE
+                                            : hilo_extra_put(&m->records, &extra)};
+  if (hilo_replace_with_fresh(m, i, hilo_inst_insert_before(m, i, &desc))) ctx->n_rewritten++;
+}
+
 static void mark_reshape(hilo_module *m, hilo_inst i, hilo_arena *scratch) {
   const int64_t inferred = hilo_attrs(m, i, reshape).inferred_dimension;
   if (!inferred) return;
@@ -277,6 +359,7 @@ static void legalize(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx) {
     if (hilo_inst_n_operands(m, i) == 2) add_rng_shape(m, i);
     break;
   case HILO_OP_ALL_TO_ALL: split_all_to_all(m, i); break;
+  case HILO_OP_CALL: make_composite(m, i, ctx); break;
   case HILO_OP_CONDITIONAL: wrap_branches(m, i, ctx); break;
   case HILO_OP_RESHAPE: mark_reshape(m, i, ctx->scratch); break;
   default: break;
@@ -293,7 +376,7 @@ HILO_DECLARE_PASS(hlo_legalize_to_stablehlo) {
   for (uint32_t k = 1; k < n_comps; k++) {
     const hilo_comp c = hilo_comp_at(m, k);
     if (!hilo_comp_is_live(m, c)) continue;
-    HILO_FOR_EACH_INST(m, c, i) {
+    HILO_FOR_EACH_INST_SAFE(m, c, i) {
       legalize(m, i, ctx);
       ctx->n_matched++;
     }
@@ -301,6 +384,7 @@ HILO_DECLARE_PASS(hlo_legalize_to_stablehlo) {
   HILO_FOR_EACH_COMP(m, c) {
     HILO_FOR_EACH_INST(m, c, i) {
       drop_unused_results(m, i, ctx);
+      mark_shapes(m, i, ctx->scratch);
       drop_unused_arguments(m, i, ctx);
     }
   }

@@ -13,6 +13,9 @@ typedef struct {
   hilo_module *m;
   hilo_pass_ctx *ctx;
   hilo_status status; /* the worst so far */
+  bool has_layouts;   /* some type was given one */
+  uint32_t n_shaped;  /* bits of it: instructions as they were at first */
+  uint64_t *shaped;   /* loops whose regions' parameters have been given types */
 } hilo_legalizer;
 
 /* `fresh` takes the place of `old`. */
@@ -34,6 +37,7 @@ void hilo_legalize_einsum(hilo_legalizer *l, hilo_inst i); /* and unary_einsum *
 void hilo_legalize_torch_index_select(hilo_legalizer *l, hilo_inst i);
 void hilo_legalize_cross_replica_sum(hilo_legalizer *l, hilo_inst i);
 void hilo_legalize_all_to_all(hilo_legalizer *l, hilo_inst i);
+void hilo_legalize_approx_top_k(hilo_legalizer *l, hilo_inst i); /* a custom call */
 
 /* legalize_quant.c: quantised types become integers and the arithmetic on them */
 void hilo_legalize_quant(hilo_legalizer *l);

@@ -1,4 +1,5 @@
-/* Operations that StableHLO keeps from older times, as those that replaced them; and all_to_all. */
+/* Operations that StableHLO keeps from older times, as those that replaced them; all_to_all, and
+ * JAX's ApproxTopK, which XLA knows as a custom call of StableHLO only. */
 #include "passes/stablehlo/legalize.h"
 
 /* ---- einsum ---- */
@@ -271,4 +272,67 @@ void hilo_legalize_all_to_all(hilo_legalizer *l, hilo_inst i) {
                                .extra = hilo_inst_extra_record(m, i)};
   const hilo_inst exchanged = hilo_inst_insert_before(m, i, &desc);
   hilo_legalize_replace(l, i, move_blocks(m, i, exchanged, from, to, count));
+}
+
+/* ---- ApproxTopK ---- */
+
+/* The integer behind `name = ` in a dictionary. */
+static bool entry(hilo_str dictionary, const char *name, int64_t *out) {
+  const char *at = memmem(dictionary.p, dictionary.n, name, strlen(name));
+  if (!at) return false;
+  at += strlen(name);
+  hilo_str rest = {at, (size_t)(dictionary.p + dictionary.n - at)};
+  return hilo_mark_next_int(&rest, ',', out);
+}
+
+/* All elements sorted, the first ones taken: what XLA does without hardware for it. Operands are
+ * the arrays, then their initial values, which a sort does not need. */
+void hilo_legalize_approx_top_k(hilo_legalizer *l, hilo_inst i) {
+  hilo_module *m = l->m;
+  const hilo_custom_call_attrs a = hilo_attrs(m, i, custom_call);
+  if (!hilo_str_is(hilo_string_of(m, a.target), "ApproxTopK")) return;
+  const uint32_t n = hilo_inst_n_operands(m, i) / 2;
+  const hilo_type type = hilo_inst_type(m, i);
+  int64_t dim;
+  if (!n || hilo_inst_n_called(m, i) != 1 ||
+      !entry(hilo_string_of(m, hilo_inst_extra(m, i).backend_config), "reduction_dim = ", &dim) ||
+      dim >= (int64_t)hilo_inst_dims(m, hilo_inst_operand(m, i, 0)).n ||
+      hilo_type_is_tuple(&m->types, type) != (n > 1) ||
+      (n > 1 && hilo_type_n_elements_of_tuple(&m->types, type) != n)) {
+    hilo_legalize_refuse(l, i,
+                         "`ApproxTopK` takes arrays, as many initial values, a comparator and a "
+                         "configuration with `reduction_dim`");
+    return;
+  }
+  hilo_inst *operands = HILO_NEW_ARRAY(l->ctx->scratch, hilo_inst, n);
+  hilo_type *types = HILO_NEW_ARRAY(l->ctx->scratch, hilo_type, n);
+  for (uint32_t k = 0; k < n; k++) {
+    operands[k] = hilo_inst_operand(m, i, k);
+    types[k] = hilo_inst_type(m, operands[k]);
+  }
+  const hilo_comp less = hilo_inst_called(m, i, 0);
+  const hilo_sort_attrs sort = {.dimension = dim};
+  const hilo_inst_desc sorted = {.op = HILO_OP_SORT,
+                                 .type = n > 1 ? hilo_type_tuple(&m->types, types, n) : types[0],
+                                 .operands = operands,
+                                 .n_operands = n,
+                                 .attr = hilo_sort_put(&m->records, &sort).ix,
+                                 .called = &less,
+                                 .n_called = 1};
+  const hilo_inst all = hilo_inst_insert_before(m, i, &sorted);
+  for (uint32_t k = 0; k < n; k++) {
+    const hilo_type wanted = n > 1 ? hilo_type_element(&m->types, type, k) : type;
+    const hilo_dims to = hilo_type_dims(&m->types, wanted);
+    int64_t zeros[HILO_MAX_RANK] = {0}, ones[HILO_MAX_RANK];
+    for (uint32_t d = 0; d < to.n; d++) ones[d] = 1;
+    const hilo_slice_attrs slice = {.starts = {zeros, to.n}, .limits = to, .strides = {ones, to.n}};
+    const hilo_inst from = n > 1 ? hilo_build_gte(m, i, all, k) : all;
+    const hilo_inst_desc first = {.op = HILO_OP_SLICE,
+                                  .type = wanted,
+                                  .operands = &from,
+                                  .n_operands = 1,
+                                  .attr = hilo_slice_put(&m->records, &slice).ix};
+    operands[k] = hilo_inst_insert_before(m, i, &first);
+  }
+  hilo_legalize_replace(l, i, n > 1 ? hilo_build_tuple(m, i, operands, n) : operands[0]);
 }

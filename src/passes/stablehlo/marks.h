@@ -4,6 +4,8 @@
  *
  *   unused_results = array<i64: 1, 3>     elements of the result that HLO took out and never used
  *   unused_arguments = [array<i64: 0>, …] the same of the tuple that a region has as parameter
+ *   argument_shapes = ["(f32[]…)", "…"]   of a loop: types of its regions' parameters, where their
+ *                                         layouts are not those of the loop
  *   plain_operands = array<i64: 1, 0>     per branch of a conditional: 1 if its operand is no tuple
  *   frontend_elements = true              elements of the result have its frontend attributes
  *   inferred_dimension = 1 : i64          of a reshape */

@@ -1,11 +1,12 @@
 /* stablehlo-legalize-to-hlo: every operation of StableHLO that is more than a new name in HLO.
  *
  *   broadcast_in_dim   that expands dimensions of size 1: reshape, then broadcast
- *   select, clamp      with scalars beside arrays: these are broadcast
+ *   select, clamp      scalar operands are broadcast
  *   dot                legacy: its dimensions are written out
  *   rng                without the shape operand
  *   all_to_all         that joins another dimension than it splits: with reshape and transpose
  *   composite          a call that says so, as XLA has it
+ *   ApproxTopK         of JAX: a sort and slices
  *   einsum, unary_einsum, torch_index_select, cross-replica-sum: legalize_legacy.c
  *   dynamic_*, real_dynamic_slice, get_dimension_size: legalize_dynamic.c
  *   quantised types    legalize_quant.c
@@ -18,6 +19,7 @@
 #include "passes/stablehlo/legalize.h"
 
 #include "base/vec.h"
+#include "formats/hlo_text.h"
 #include "passes/passes.h"
 
 #include <stdarg.h>
@@ -61,14 +63,13 @@ static void legalize_broadcast(hilo_legalizer *l, hilo_inst i) {
       l, i, hilo_build_broadcast(m, i, dropped, hilo_inst_type(m, i), (hilo_dims){kept_map, n}));
 }
 
-/* The scalar predicate of a select, the scalar bounds of a clamp: HLO wants them in full. */
-static void spread_scalar(hilo_legalizer *l, hilo_inst i, uint32_t k) {
+/* An operand that is a scalar where the result is none. */
+static void broadcast_operand(hilo_legalizer *l, hilo_inst i, uint32_t k) {
   hilo_module *m = l->m;
   const hilo_inst x = hilo_inst_operand(m, i, k);
-  const hilo_type_row *row = hilo_type_row_of(&m->types, hilo_inst_type(m, i));
-  if (hilo_inst_dims(m, x).n || !row->n || row->flags & HILO_TYPE_DYNAMIC) return;
-  const hilo_type type =
-      hilo_type_with_etype(&m->types, hilo_inst_type(m, i), hilo_inst_etype(m, x));
+  if (hilo_inst_dims(m, x).n || !hilo_inst_dims(m, i).n) return;
+  const hilo_type type = hilo_type_with_etype(
+      &m->types, hilo_type_bare(&m->types, hilo_inst_type(m, i)), hilo_inst_etype(m, x));
   hilo_inst_set_operand(m, i, k, hilo_build_broadcast(m, i, x, type, HILO_DIMS_NONE));
   l->ctx->n_rewritten++;
 }
@@ -227,11 +228,63 @@ static void unwrap_branches(hilo_legalizer *l, hilo_inst i, hilo_str mark) {
     if (plain && k + 1 < hilo_inst_n_operands(l->m, i)) unwrap_branch(l, i, k);
 }
 
+static void adopt_type(hilo_module *m, hilo_inst i, hilo_type type) {
+  if (type.ix != hilo_inst_type(m, i).ix &&
+      hilo_type_compatible(&m->types, type, hilo_inst_type(m, i)))
+    hilo_inst_set_type(m, i, type);
+}
+
+/* The type with its layouts, `xla_shape = "f32[2,3]{0,1}"`: XLA's own attribute. */
+static void restore_shape(hilo_legalizer *l, hilo_inst i) {
+  hilo_module *m = l->m;
+  hilo_str text = hilo_mark_find(m, i, "xla_shape");
+  hilo_type type;
+  const char *open = text.p ? memchr(text.p, '"', text.n) : NULL;
+  const char *close = text.p ? memrchr(text.p, '"', text.n) : NULL;
+  if (!open || close <= open) return;
+  text = (hilo_str){open + 1, (size_t)(close - open - 1)};
+  if (!hilo_hlo_text_read_type(m, text, &type)) {
+    hilo_legalize_refuse(l, i, "`xla_shape` is no type of HLO text: `%.*s`", HILO_FMT(text));
+    return;
+  }
+  if (hilo_type_compatible(&m->types, type, hilo_inst_type(m, i))) {
+    hilo_inst_set_type(m, i, type);
+    l->has_layouts = true;
+    return;
+  }
+  hilo_sb is = hilo_sb_make(l->ctx->scratch);
+  hilo_type_print(&m->types, &m->records, &m->strings, hilo_inst_type(m, i), false, &is);
+  hilo_legalize_refuse(l, i, "`xla_shape` is `%.*s`, the type `%.*s`", HILO_FMT(text),
+                       HILO_FMT(hilo_sb_view(&is)));
+  hilo_sb_free(&is);
+}
+
+/* The parameters' types of a loop's regions. */
+static void restore_argument_shapes(hilo_legalizer *l, hilo_inst i, hilo_str mark) {
+  hilo_module *m = l->m;
+  const char *at = mark.p, *end = mark.p + mark.n;
+  for (uint32_t k = 0; k < hilo_inst_n_called(m, i); k++) {
+    const char *open = memchr(at, '"', (size_t)(end - at));
+    const char *close = open ? memchr(open + 1, '"', (size_t)(end - open - 1)) : NULL;
+    hilo_type type;
+    if (!close) return;
+    if (hilo_hlo_text_read_type(m, (hilo_str){open + 1, (size_t)(close - open - 1)}, &type))
+      adopt_type(m, hilo_comp_param(m, hilo_inst_called(m, i, k), 0), type);
+    at = close + 1;
+  }
+}
+
 static void restore_marks(hilo_legalizer *l, hilo_inst i) {
   hilo_module *m = l->m;
   if (!hilo_inst_extra_record(m, i).ix || !hilo_inst_extra(m, i).mlir.ix) return;
+  restore_shape(l, i);
   hilo_str mark = hilo_mark_find(m, i, "unused_results");
   if (mark.p) restore_elements(m, i, &mark);
+  mark = hilo_mark_find(m, i, "argument_shapes");
+  if (mark.p && hilo_inst_is(m, i, HILO_OP_WHILE)) {
+    restore_argument_shapes(l, i, mark);
+    if (hilo_ix(m, i) < l->n_shaped) hilo_bitset_set(l->shaped, hilo_ix(m, i));
+  }
   if (hilo_mark_find(m, i, "frontend_elements").p) give_frontend(m, i);
   mark = hilo_mark_find(m, i, "unused_arguments");
   if (mark.p) restore_arguments(m, i, mark);
@@ -246,19 +299,152 @@ static void restore_marks(hilo_legalizer *l, hilo_inst i) {
   hilo_marks_drop(m, i);
 }
 
+/* ---- layouts ---- */
+
+/* `mhlo.layout_mode = "{0,1}"` of an argument. */
+static void restore_layout(hilo_legalizer *l, hilo_inst param, hilo_str attributes) {
+  static const char key[] = "mhlo.layout_mode = \"";
+  hilo_module *m = l->m;
+  const char *at = attributes.n ? memmem(attributes.p, attributes.n, key, strlen(key)) : NULL;
+  if (!at) return;
+  at += strlen(key);
+  const char *close = memchr(at, '"', (size_t)(attributes.p + attributes.n - at));
+  if (!close || *at != '{') return; /* `default`, `auto` */
+  hilo_sb text = hilo_sb_make(l->ctx->scratch);
+  hilo_type_print(&m->types, &m->records, &m->strings, hilo_inst_type(m, param), false, &text);
+  hilo_sb_bytes(&text, at, (size_t)(close - at));
+  hilo_type type;
+  if (hilo_hlo_text_read_type(m, hilo_sb_view(&text), &type)) {
+    hilo_inst_set_type(m, param, type);
+    l->has_layouts = true;
+  } else
+
+    hilo_legalize_refuse(l, param, "`mhlo.layout_mode` is no layout of its argument: `%.*s`",
+                         (int)(close - at), at);
+  hilo_sb_free(&text);
+}
+
+/* `mhlo.xla_shape = "(f32[2]{0}, …)"` of an argument that is a tuple. */
+static void restore_tuple(hilo_legalizer *l, hilo_inst param, hilo_str attributes) {
+  static const char key[] = "mhlo.xla_shape = \"";
+  const char *at = attributes.n ? memmem(attributes.p, attributes.n, key, strlen(key)) : NULL;
+  if (!at) return;
+  at += strlen(key);
+  const char *close = memchr(at, '"', (size_t)(attributes.p + attributes.n - at));
+  hilo_type type;
+  if (!close || !hilo_hlo_text_read_type(l->m, (hilo_str){at, (size_t)(close - at)}, &type)) return;
+  adopt_type(l->m, param, type);
+  l->has_layouts = true;
+}
+
+/* `mhlo.parameter_replication = [true, false]` of an argument. */
+static void restore_replication(hilo_legalizer *l, hilo_inst param, hilo_str attributes) {
+  static const char key[] = "mhlo.parameter_replication = [";
+  const char *at = attributes.n ? memmem(attributes.p, attributes.n, key, strlen(key)) : NULL;
+  const char *close = at ? memchr(at, ']', (size_t)(attributes.p + attributes.n - at)) : NULL;
+  if (!close) return;
+  hilo_vec(int64_t) leaves = {0};
+  for (at += strlen(key); at < close; at++)
+    if (*at == 't' || *at == 'f') {
+      HILO_PUSH(l->ctx->scratch, &leaves, *at == 't');
+      while (at < close && *at != ',') at++;
+    }
+  hilo_extra_attrs extra = hilo_inst_extra(l->m, param);
+  extra.replicated_at_leaves = (hilo_dims){leaves.v, leaves.n};
+  hilo_inst_set_extra(l->m, param, &extra);
+}
+
+static void restore_layouts(hilo_legalizer *l, hilo_comp c) {
+  const hilo_dims list =
+      hilo_func_get(&l->m->records, (hilo_record){hilo_comp_get(l->m, c)->func}).arguments;
+  for (uint32_t k = 0; k < list.n && k < hilo_comp_n_params(l->m, c); k++) {
+    const hilo_str text = hilo_string_of(l->m, (hilo_string){(uint32_t)list.v[k]});
+    restore_layout(l, hilo_comp_param(l->m, c, k), text);
+    restore_tuple(l, hilo_comp_param(l->m, c, k), text);
+    restore_replication(l, hilo_comp_param(l->m, c, k), text);
+  }
+}
+
+static void adopt_tuple(hilo_legalizer *l, hilo_inst i) {
+  const uint32_t n = hilo_inst_n_operands(l->m, i);
+  hilo_type *types = HILO_NEW_ARRAY(l->ctx->scratch, hilo_type, n + 1);
+  for (uint32_t k = 0; k < n; k++) types[k] = hilo_inst_type(l->m, hilo_inst_operand(l->m, i, k));
+  adopt_type(l->m, i, hilo_type_tuple(&l->m->types, types, n));
+}
+
+static bool is_shaped(const hilo_legalizer *l, hilo_inst i) {
+  const uint32_t ix = hilo_ix(l->m, i);
+  return ix < l->n_shaped && hilo_bitset_get(l->shaped, ix);
+}
+
+/* A loop's own type is that of what it takes, of its regions' parameters and of what its body
+ * gives.
+ */
+static void spread_loop(hilo_legalizer *l, hilo_inst i, uint64_t *settled) {
+  hilo_module *m = l->m;
+  const hilo_type carried = hilo_inst_type(m, i);
+  const hilo_inst init = hilo_inst_operand(m, i, 0);
+  const hilo_inst root = hilo_comp_root(m, hilo_inst_called(m, i, HILO_WHILE_BODY));
+  for (uint32_t c = 0; c < 2 && !is_shaped(l, i); c++)
+    adopt_type(m, hilo_comp_param(m, hilo_inst_called(m, i, c), 0), carried);
+  if (hilo_inst_is(m, init, HILO_OP_TUPLE)) adopt_type(m, init, carried);
+  if (!hilo_inst_is(m, root, HILO_OP_TUPLE)) return;
+  adopt_type(m, root,
+             hilo_inst_type(m, hilo_comp_param(m, hilo_inst_called(m, i, HILO_WHILE_BODY), 0)));
+  hilo_bitset_set(settled, hilo_ix(m, root));
+}
+
+static void spread_into_params(hilo_module *m, hilo_inst i, hilo_comp c, uint32_t first) {
+  for (uint32_t k = 0; k < hilo_comp_n_params(m, c) && first + k < hilo_inst_n_operands(m, i); k++)
+    adopt_type(m, hilo_comp_param(m, c, k), hilo_inst_type(m, hilo_inst_operand(m, i, first + k)));
+}
+
+static void spread_inst(hilo_legalizer *l, hilo_inst i, uint64_t *settled) {
+  hilo_module *m = l->m;
+  switch (hilo_inst_op(m, i)) {
+  case HILO_OP_TUPLE:
+    if (!hilo_bitset_get(settled, hilo_ix(m, i))) adopt_tuple(l, i);
+    break;
+  case HILO_OP_GET_TUPLE_ELEMENT:
+    adopt_type(m, i,
+               hilo_type_element(&m->types, hilo_inst_type(m, hilo_inst_operand(m, i, 0)),
+                                 hilo_inst_index(m, i)));
+    break;
+  case HILO_OP_OPT_BARRIER: adopt_type(m, i, hilo_inst_type(m, hilo_inst_operand(m, i, 0))); break;
+  case HILO_OP_WHILE: spread_loop(l, i, settled); break;
+  case HILO_OP_FUSION: spread_into_params(m, i, hilo_inst_called(m, i, 0), 0); break;
+  case HILO_OP_CONDITIONAL:
+    for (uint32_t c = 0; c < hilo_inst_n_called(m, i); c++)
+      adopt_type(m, hilo_comp_param(m, hilo_inst_called(m, i, c), 0),
+                 hilo_inst_type(m, hilo_inst_operand(m, i, c + 1)));
+    break;
+  default: break;
+  }
+}
+
+/* What only hands on values has their layouts. Callers come before what they call. */
+static void spread_layouts(hilo_legalizer *l) {
+  hilo_module *m = l->m;
+  const hilo_comp_list list = hilo_module_comps_postorder(m, l->ctx->scratch);
+  uint64_t *settled = hilo_bitset_create(l->ctx->scratch, m->n_inst_slots);
+  for (uint32_t k = list.n; k-- > 0;)
+    HILO_FOR_EACH_INST(m, list.v[k], i) spread_inst(l, i, settled);
+}
+
 /* ---- the rest ---- */
 
 static void legalize_inst(hilo_legalizer *l, hilo_inst i) {
   hilo_module *m = l->m;
   switch (hilo_inst_op(m, i)) {
   case HILO_OP_BROADCAST: legalize_broadcast(l, i); break;
-  case HILO_OP_SELECT: spread_scalar(l, i, 0); break;
+  case HILO_OP_SELECT: broadcast_operand(l, i, 0); break;
   case HILO_OP_CLAMP:
-    spread_scalar(l, i, 0);
-    spread_scalar(l, i, 2);
+    broadcast_operand(l, i, 0);
+    broadcast_operand(l, i, 2);
     break;
   case HILO_OP_DOT: legalize_dot(l, i); break;
   case HILO_OP_COMPOSITE: legalize_composite(l, i); break;
+  case HILO_OP_CUSTOM_CALL: hilo_legalize_approx_top_k(l, i); break;
   case HILO_OP_EINSUM:
   case HILO_OP_UNARY_EINSUM: hilo_legalize_einsum(l, i); break;
   case HILO_OP_TORCH_INDEX_SELECT: hilo_legalize_torch_index_select(l, i); break;
@@ -316,7 +502,9 @@ static void drop_mlir(hilo_module *m) {
 HILO_DECLARE_PASS(stablehlo_legalize_to_hlo) {
   if (m->dialect == HILO_DIALECT_HLO) return HILO_OK;
   *changed = true;
-  hilo_legalizer l = {m, ctx, HILO_OK};
+  hilo_legalizer l = {.m = m, .ctx = ctx, .status = HILO_OK};
+  l.n_shaped = m->n_inst_slots;
+  l.shaped = hilo_bitset_create(ctx->scratch, l.n_shaped);
   hilo_legalize_sdy(&l);
   hilo_legalize_quant(&l);
   const uint32_t n_comps = m->comp.n;
@@ -334,7 +522,13 @@ HILO_DECLARE_PASS(stablehlo_legalize_to_hlo) {
   for (uint32_t k = 1; k < n_comps; k++) {
     const hilo_comp c = hilo_comp_at(m, k);
     if (!hilo_comp_is_live(m, c)) continue;
+    restore_layouts(&l, c);
     HILO_FOR_EACH_INST_SAFE(m, c, i) restore_marks(&l, i);
+  }
+  if (l.has_layouts) spread_layouts(&l);
+  for (uint32_t k = 1; k < n_comps; k++) {
+    const hilo_comp c = hilo_comp_at(m, k);
+    if (!hilo_comp_is_live(m, c)) continue;
     HILO_FOR_EACH_INST_SAFE(m, c, i) legalize_inst(&l, i);
   }
   if (l.status != HILO_OK) return l.status;

@@ -27,4 +27,7 @@ hilo_status hilo_hlo_text_read(hilo_arena *arena, hilo_str text, hilo_str file_n
 bool hilo_hlo_text_read_sharding(hilo_module *m, hilo_arena *scratch, hilo_str text,
                                  hilo_record *sharding, hilo_record *spelling, hilo_str *message);
 
+/* A type as HLO text has it, `f32[2,3]{0,1}`, the whole of `text`. */
+bool hilo_hlo_text_read_type(hilo_module *m, hilo_str text, hilo_type *type);
+
 #endif

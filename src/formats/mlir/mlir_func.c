@@ -307,6 +307,7 @@ static bool declare(mlir_reader *r, decl *d, bool has_body, hilo_comp *out) {
   f->has_body = has_body;
   f->is_public = !d->is_private && !r->prefix.n;
   *out = f->comp;
+  r->m->comp.v[hilo_comp_ix(r->m, f->comp)].ordinal = (uint32_t)(d->at - r->text) + 1;
   put_record(r, d, f->comp);
   return true;
 }

@@ -344,3 +344,17 @@ bool hilo_hlo_text_read_sharding(hilo_module *m, hilo_arena *arena, hilo_str tex
   hilo_scratch_deinit(&scratch);
   return ok;
 }
+
+bool hilo_hlo_text_read_type(hilo_module *m, hilo_str text, hilo_type *type) {
+  hilo_scratch scratch;
+  hilo_scratch_init(&scratch, m->arena);
+  text_reader *r = HILO_NEW(&scratch.arena, text_reader);
+  init_parts(r, m->arena, &scratch, settle(&scratch, text), m->input_name, NULL);
+  r->m = m;
+  text_skip(r);
+  bool ok = hilo_text_type(r, type);
+  text_skip(r);
+  ok = ok && !r->errors.n && r->p >= r->end;
+  hilo_scratch_deinit(&scratch);
+  return ok;
+}

@@ -67,7 +67,8 @@ static void legalize_broadcast(hilo_legalizer *l, hilo_inst i) {
 static void broadcast_operand(hilo_legalizer *l, hilo_inst i, uint32_t k) {
   hilo_module *m = l->m;
   const hilo_inst x = hilo_inst_operand(m, i, k);
-  if (hilo_inst_dims(m, x).n || !hilo_inst_dims(m, i).n) return;
+  const hilo_type_row *row = hilo_type_row_of(&m->types, hilo_inst_type(m, i));
+  if (hilo_inst_dims(m, x).n || !row->n || row->flags & HILO_TYPE_DYNAMIC) return;
   const hilo_type type = hilo_type_with_etype(
       &m->types, hilo_type_bare(&m->types, hilo_inst_type(m, i)), hilo_inst_etype(m, x));
   hilo_inst_set_operand(m, i, k, hilo_build_broadcast(m, i, x, type, HILO_DIMS_NONE));

@@ -63,6 +63,7 @@ struct hilo_peaks {
   const hilo_module *m;
   hilo_memory_model model;
   hilo_arena *arena;
+  bool bounds;    /* what no order can beat, not what the order given has */
   uint64_t *peak; /* by computation */
   uint64_t *known;
 };
@@ -75,11 +76,20 @@ hilo_peaks *hilo_peaks_make(const hilo_module *m, hilo_memory_model model, hilo_
   return peaks;
 }
 
+hilo_peaks *hilo_peaks_make_bounds(const hilo_module *m, hilo_memory_model model,
+                                   hilo_arena *arena) {
+  hilo_peaks *peaks = hilo_peaks_make(m, model, arena);
+  peaks->bounds = true;
+  return peaks;
+}
+
 static void find_peak(hilo_peaks *peaks, hilo_comp c) {
   hilo_scratch scratch;
   hilo_scratch_init(&scratch, peaks->arena);
   const hilo_lifetimes l = hilo_lifetimes_make(peaks->m, c, peaks, &scratch.arena);
-  peaks->peak[hilo_comp_ix(peaks->m, c)] = hilo_lifetimes_peak(&l, NULL, NULL, &scratch.arena);
+  peaks->peak[hilo_comp_ix(peaks->m, c)] =
+      peaks->bounds ? hilo_lifetimes_bound(&l)
+                    : hilo_lifetimes_peak(&l, NULL, NULL, &scratch.arena);
   hilo_bitset_set(peaks->known, hilo_comp_ix(peaks->m, c));
   hilo_scratch_deinit(&scratch);
 }

@@ -46,6 +46,10 @@ typedef struct {
 /* Peaks of computations, found once each and kept; for one module, which must not change. */
 typedef struct hilo_peaks hilo_peaks;
 hilo_peaks *hilo_peaks_make(const hilo_module *m, hilo_memory_model model, hilo_arena *arena);
+/* The same with `hilo_peaks_of` the bound of a computation: what no order of it and of what it
+ * calls can beat. */
+hilo_peaks *hilo_peaks_make_bounds(const hilo_module *m, hilo_memory_model model,
+                                   hilo_arena *arena);
 /* The peak of a computation in program order; callees are counted where they are called. */
 uint64_t hilo_peaks_of(hilo_peaks *peaks, hilo_comp c);
 /* Forget what is known of a computation and, where it is called, of its callers: after its order
@@ -61,7 +65,8 @@ hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks
  * pass; scratch is left as it was. */
 uint64_t hilo_lifetimes_peak(const hilo_lifetimes *lifetimes, const uint32_t *order,
                              uint64_t *profile, hilo_arena *scratch);
-/* What no order can beat: the most that one instruction needs at once. */
+/* The most that one instruction needs at once, with the transients as they are: of lifetimes made
+ * with hilo_peaks_make_bounds, what no order can beat. */
 uint64_t hilo_lifetimes_bound(const hilo_lifetimes *lifetimes);
 
 #endif

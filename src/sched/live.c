@@ -1,0 +1,147 @@
+/* Live bytes by position as a tree of maxima: a node holds what is added to all below it, and the
+ * most of its positions, that included. A range is added to, or asked, in O(log n); nothing is
+ * pushed down. */
+#include "base/vec.h"
+#include "sched/motion.h"
+
+struct hilo_live {
+  const hilo_lifetimes *l;
+  hilo_arena *arena;
+  uint32_t leaves; /* a power of two */
+  uint32_t end;    /* the last position: 2n */
+  int64_t *add, *most;
+  uint32_t *position; /* by place: where it runs now */
+};
+
+/* Saturated sizes are cut, so that sums stay in range. */
+static int64_t bytes_of(uint64_t bytes) {
+  const uint64_t most = (uint64_t)1 << 54;
+  return (int64_t)(bytes > most ? most : bytes);
+}
+
+/* ---- the tree ---- */
+
+static void add_in(hilo_live *v, uint32_t node, uint32_t lo, uint32_t hi, uint32_t first,
+                   uint32_t last, int64_t bytes) {
+  if (first <= lo && hi <= last) {
+    v->add[node] += bytes;
+    v->most[node] += bytes;
+    return;
+  }
+  const uint32_t middle = lo + (hi - lo) / 2;
+  if (first <= middle) add_in(v, 2 * node, lo, middle, first, last, bytes);
+  if (last > middle) add_in(v, 2 * node + 1, middle + 1, hi, first, last, bytes);
+  const int64_t a = v->most[2 * node], b = v->most[2 * node + 1];
+  v->most[node] = v->add[node] + (a > b ? a : b);
+}
+
+void hilo_live_add(hilo_live *v, uint32_t first, uint32_t last, int64_t bytes) {
+  if (first <= last && bytes) add_in(v, 1, 0, v->leaves - 1, first, last, bytes);
+}
+
+static int64_t max_in(const hilo_live *v, uint32_t node, uint32_t lo, uint32_t hi, uint32_t first,
+                      uint32_t last) {
+  if (first <= lo && hi <= last) return v->most[node];
+  const uint32_t middle = lo + (hi - lo) / 2;
+  int64_t most = INT64_MIN / 2;
+  if (first <= middle) most = max_in(v, 2 * node, lo, middle, first, last);
+  if (last > middle) {
+    const int64_t right = max_in(v, 2 * node + 1, middle + 1, hi, first, last);
+    if (right > most) most = right;
+  }
+  return most + v->add[node];
+}
+
+uint64_t hilo_live_max(const hilo_live *v, uint32_t first, uint32_t last) {
+  if (first > last) return 0;
+  const int64_t most = max_in(v, 1, 0, v->leaves - 1, first, last);
+  return most > 0 ? (uint64_t)most : 0;
+}
+
+uint64_t hilo_live_peak(const hilo_live *v, uint32_t *position) {
+  uint32_t node = 1;
+  while (node < v->leaves) node = 2 * node + (v->most[2 * node + 1] > v->most[2 * node]);
+  if (position) *position = node - v->leaves;
+  return v->most[1] > 0 ? (uint64_t)v->most[1] : 0;
+}
+
+/* ---- lives ---- */
+
+uint32_t hilo_live_birth(const hilo_live *v, uint32_t buffer) { return v->position[buffer]; }
+
+/* The last toucher, by place; UINT32_MAX: none. */
+static uint32_t last_toucher(const hilo_live *v, uint32_t buffer) {
+  uint32_t last = UINT32_MAX;
+  for (uint32_t t = v->l->touchers.first[buffer]; t < v->l->touchers.first[buffer + 1]; t++) {
+    const uint32_t at = v->l->touchers.v[t];
+    if (last == UINT32_MAX || v->position[at] > v->position[last]) last = at;
+  }
+  return last;
+}
+
+uint32_t hilo_live_death(const hilo_live *v, uint32_t buffer) {
+  if (hilo_bitset_get(v->l->kept, buffer)) return v->end;
+  const uint32_t last = last_toucher(v, buffer);
+  return last == UINT32_MAX ? v->position[buffer] : v->position[last];
+}
+
+/* Does the last toucher put its result where the buffer was? */
+static bool gives_place(const hilo_live *v, uint32_t buffer) {
+  const hilo_lifetimes *l = v->l;
+  if (l->model != HILO_MEMORY_TARGET || hilo_bitset_get(l->kept, buffer)) return false;
+  const uint32_t at = last_toucher(v, buffer);
+  if (at == UINT32_MAX || l->bytes[at] != l->bytes[buffer]) return false;
+  const hilo_inst i = l->insts[at];
+  if (!hilo_inst_is(l->m, i, HILO_OP_DYNAMIC_UPDATE_SLICE) &&
+      !hilo_inst_is(l->m, i, HILO_OP_SCATTER))
+    return false;
+  const uint32_t source = l->place[hilo_ix(l->m, hilo_inst_operand(l->m, i, 0))];
+  const uint32_t first = l->held.first[source];
+  return l->held.first[source + 1] == first + 1 && l->held.v[first] == buffer;
+}
+
+static void count_buffer(hilo_live *v, uint32_t buffer, int64_t sign) {
+  const int64_t bytes = sign * bytes_of(v->l->bytes[buffer]);
+  if (!bytes) return;
+  const uint32_t death = hilo_live_death(v, buffer);
+  hilo_live_add(v, v->position[buffer], death, bytes);
+  if (gives_place(v, buffer)) hilo_live_add(v, death, death, -bytes);
+}
+
+hilo_live *hilo_live_make(const hilo_lifetimes *l, hilo_arena *arena) {
+  hilo_live *v = HILO_NEW(arena, hilo_live);
+  *v = (hilo_live){.l = l, .arena = arena, .leaves = 2, .end = 2 * l->n};
+  while (v->leaves < v->end + 1) v->leaves *= 2;
+  v->add = HILO_NEW_ZEROED(arena, int64_t, 2 * (size_t)v->leaves);
+  v->most = HILO_NEW_ZEROED(arena, int64_t, 2 * (size_t)v->leaves);
+  v->position = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
+  for (uint32_t k = 0; k < l->n; k++) v->position[k] = hilo_live_at(k);
+  for (uint32_t k = 0; k < l->n; k++) {
+    count_buffer(v, k, 1);
+    hilo_live_add(v, hilo_live_at(k), hilo_live_at(k), bytes_of(l->transient[k]));
+  }
+  return v;
+}
+
+static void count_around(hilo_live *v, uint32_t place, int64_t sign) {
+  const hilo_lifetimes *l = v->l;
+  count_buffer(v, place, sign);
+  for (uint32_t t = l->touched.first[place]; t < l->touched.first[place + 1]; t++)
+    count_buffer(v, l->touched.v[t], sign);
+  const uint32_t at = v->position[place];
+  hilo_live_add(v, at, at, sign * bytes_of(l->transient[place]));
+}
+
+uint64_t hilo_live_move(hilo_live *v, uint32_t place, uint32_t position) {
+  count_around(v, place, -1);
+  v->position[place] = position;
+  count_around(v, place, 1);
+  return hilo_live_peak(v, NULL);
+}
+
+bool hilo_live_try_move(hilo_live *v, uint32_t place, uint32_t position, uint64_t limit) {
+  const uint32_t old = v->position[place];
+  if (hilo_live_move(v, place, position) <= limit) return true;
+  (void)hilo_live_move(v, place, old);
+  return false;
+}

@@ -1,0 +1,226 @@
+/* The motion law. Order edges are collected in one walk as pairs, then sorted into lists both ways
+ * by counting. */
+#include "sched/motion.h"
+
+#include "analysis/custom_call.h"
+#include "rewrite/replace.h"
+
+typedef struct {
+  uint32_t before, after;
+} order_edge;
+
+typedef struct {
+  hilo_module *m;
+  hilo_comp comp;
+  const uint64_t *effects;
+  hilo_arena *arena;
+  hilo_vec(order_edge) edges;
+} collector;
+
+static void add_edge(collector *k, hilo_inst before, hilo_inst after) {
+  const order_edge edge = {hilo_ix(k->m, before), hilo_ix(k->m, after)};
+  HILO_PUSH(k->arena, &k->edges, edge);
+}
+
+/* ---- chains ---- */
+
+/* A control-dependency call is ordered by its operands; what it orders, by using it. */
+static bool is_in_effect_chain(const collector *k, hilo_inst i) {
+  const hilo_module *m = k->m;
+  if (hilo_inst_is(m, i, HILO_OP_RNG)) return true;
+  return hilo_inst_has_effect(m, i, k->effects) &&
+         !hilo_is_custom_call_to(m, i, HILO_TARGET_CONTROL_DEP);
+}
+
+static bool has_transfers(const hilo_module *m) {
+  HILO_FOR_EACH_COMP(m, c) {
+    HILO_FOR_EACH_INST(m, c, i) {
+      if (hilo_inst_has(m, i, HILO_TRAIT_TRANSFER)) return true;
+    }
+  }
+  return false;
+}
+
+/* Computations with collectives in them or in what they call; NULL: their order is free. */
+static const uint64_t *find_collectives(const hilo_module *m, hilo_arena *arena) {
+  if (!has_transfers(m)) return NULL;
+  uint64_t *out = hilo_bitset_create(arena, hilo_module_n_comps(m));
+  const hilo_comp_list order = hilo_module_comps_postorder(m, arena);
+  for (uint32_t k = 0; k < order.n; k++) {
+    HILO_FOR_EACH_INST(m, order.v[k], i) {
+      bool has = hilo_inst_has(m, i, HILO_TRAIT_COLLECTIVE);
+      for (uint32_t c = 0; c < hilo_inst_n_called(m, i); c++)
+        has |= hilo_bitset_get(out, hilo_comp_ix(m, hilo_inst_called(m, i, c)));
+      if (has) hilo_bitset_set(out, hilo_comp_ix(m, order.v[k]));
+    }
+  }
+  return out;
+}
+
+static bool is_in_collective_chain(const hilo_module *m, hilo_inst i, const uint64_t *collectives) {
+  if (!collectives) return false;
+  if (hilo_inst_has(m, i, HILO_TRAIT_COLLECTIVE | HILO_TRAIT_TRANSFER)) return true;
+  for (uint32_t c = 0; c < hilo_inst_n_called(m, i); c++)
+    if (hilo_bitset_get(collectives, hilo_comp_ix(m, hilo_inst_called(m, i, c)))) return true;
+  return false;
+}
+
+static void add_chains(collector *k) {
+  hilo_inst effect = HILO_INST_NONE, collective = HILO_INST_NONE;
+  const uint64_t *collectives = find_collectives(k->m, k->arena);
+  HILO_FOR_EACH_INST(k->m, k->comp, i) {
+    if (is_in_effect_chain(k, i)) {
+      if (effect.ix) add_edge(k, effect, i);
+      effect = i;
+    }
+    if (is_in_collective_chain(k->m, i, collectives)) {
+      if (collective.ix) add_edge(k, collective, i);
+      collective = i;
+    }
+  }
+}
+
+/* ---- aliases ---- */
+
+static bool is_view(const hilo_module *m, hilo_inst i) {
+  switch (hilo_inst_op(m, i)) {
+  case HILO_OP_BITCAST:
+  case HILO_OP_RESHAPE:
+  case HILO_OP_TUPLE:
+  case HILO_OP_GET_TUPLE_ELEMENT: return true;
+  default: return hilo_is_custom_call_to(m, i, HILO_TARGET_CONTROL_DEP);
+  }
+}
+
+/* The value returned at a path of tuple positions, as far as tuple instructions say. */
+static hilo_inst output_at(const hilo_module *m, hilo_dims path) {
+  hilo_inst value = hilo_comp_root(m, m->entry);
+  for (uint32_t k = 0; value.ix && k < path.n && hilo_inst_is(m, value, HILO_OP_TUPLE); k++) {
+    if (path.v[k] < 0 || path.v[k] >= hilo_inst_n_operands(m, value)) return HILO_INST_NONE;
+    value = hilo_inst_operand(m, value, (uint32_t)path.v[k]);
+  }
+  return value;
+}
+
+/* Readers of the parameter and of its views that stand before the writer stay there. */
+static void add_readers(collector *k, hilo_inst param, hilo_inst writer, uint64_t *seen) {
+  hilo_module *m = k->m;
+  const hilo_inst root = hilo_comp_root(m, k->comp);
+  hilo_vec(hilo_inst) todo = {0}, visited = {0};
+  HILO_PUSH(k->arena, &todo, param);
+  while (todo.n) {
+    const hilo_inst value = HILO_POP(&todo);
+    for (hilo_use u = hilo_first_use(m, value); u.slot; u = hilo_next_use(m, u)) {
+      const hilo_inst user = hilo_use_user(m, u);
+      if (hilo_inst_eq(user, root) || hilo_inst_eq(user, writer)) continue;
+      if (!hilo_bitset_insert(seen, hilo_ix(m, user))) continue;
+      HILO_PUSH(k->arena, &visited, user);
+      if (hilo_inst_before(m, user, writer)) add_edge(k, user, writer);
+      if (is_view(m, user)) HILO_PUSH(k->arena, &todo, user);
+    }
+  }
+  while (visited.n) hilo_bitset_clear(seen, hilo_ix(m, HILO_POP(&visited)));
+  HILO_VEC_FREE(k->arena, &todo);
+  HILO_VEC_FREE(k->arena, &visited);
+}
+
+static void add_aliases(collector *k) {
+  hilo_module *m = k->m;
+  if (!hilo_comp_eq(k->comp, m->entry) || !m->header.aliases.n) return;
+  uint64_t *seen = hilo_bitset_create(k->arena, m->n_inst_slots);
+  for (uint32_t a = 0; a < m->header.aliases.n; a++) {
+    const hilo_alias *alias = &m->header.aliases.v[a];
+    if (alias->param < 0 || alias->param >= hilo_comp_n_params(m, m->entry)) continue;
+    const hilo_inst writer = output_at(m, alias->output_index);
+    if (!writer.ix || hilo_inst_is(m, writer, HILO_OP_PARAMETER)) continue;
+    add_readers(k, hilo_comp_param(m, m->entry, (uint32_t)alias->param), writer, seen);
+  }
+}
+
+/* ---- lists ---- */
+
+static hilo_place_lists sort_edges(const collector *k, uint32_t n_slots, bool by_after) {
+  hilo_place_lists out = {.first = HILO_NEW_ZEROED(k->arena, uint32_t, (size_t)n_slots + 2)};
+  for (uint32_t e = 0; e < k->edges.n; e++)
+    out.first[(by_after ? k->edges.v[e].after : k->edges.v[e].before) + 2]++;
+  for (uint32_t s = 0; s < n_slots; s++) out.first[s + 2] += out.first[s + 1];
+  out.v = HILO_NEW_ARRAY(k->arena, uint32_t, (size_t)k->edges.n + 1);
+  for (uint32_t e = 0; e < k->edges.n; e++) {
+    const order_edge edge = k->edges.v[e];
+    const uint32_t key = by_after ? edge.after : edge.before;
+    out.v[out.first[key + 1]++] = by_after ? edge.before : edge.after;
+  }
+  return out;
+}
+
+hilo_motion hilo_motion_make(hilo_module *m, hilo_comp c, const uint64_t *effects,
+                             hilo_arena *arena) {
+  collector k = {.m = m, .comp = c, .effects = effects, .arena = arena};
+  add_chains(&k);
+  add_aliases(&k);
+  const hilo_motion out = {.m = m,
+                           .comp = c,
+                           .effects = effects,
+                           .n_slots = m->n_inst_slots,
+                           .before = sort_edges(&k, m->n_inst_slots, true),
+                           .after = sort_edges(&k, m->n_inst_slots, false)};
+  HILO_VEC_FREE(arena, &k.edges);
+  return out;
+}
+
+/* ---- questions ---- */
+
+static bool has_token(const hilo_module *m, hilo_inst i) {
+  if (hilo_inst_has(m, i, HILO_TRAIT_ORDER)) return true;
+  if (hilo_inst_etype(m, i) == HILO_TOKEN) return true;
+  for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
+    if (hilo_inst_etype(m, hilo_inst_operand(m, i, k)) == HILO_TOKEN) return true;
+  return false;
+}
+
+bool hilo_motion_is_movable(const hilo_motion *motion, hilo_inst i) {
+  const hilo_module *m = motion->m;
+  const unsigned fixed =
+      HILO_TRAIT_SIDE_EFFECT | HILO_TRAIT_ASYNC_START | HILO_TRAIT_ASYNC_DONE | HILO_TRAIT_BARRIER;
+  if (hilo_inst_has(m, i, fixed) || hilo_inst_is_root(m, i)) return false;
+  if (hilo_inst_is(m, i, HILO_OP_PARAMETER) || hilo_inst_is(m, i, HILO_OP_RNG)) return false;
+  if (has_token(m, i) || hilo_inst_has_effect(m, i, motion->effects)) return false;
+  if (hilo_is_custom_call_to(m, i, HILO_TARGET_CONTROL_DEP)) return false;
+  return !hilo_neuron_get(&m->records, hilo_inst_extra(m, i).neuron).no_opt.ix;
+}
+
+static hilo_inst later(const hilo_motion *motion, hilo_inst a, hilo_inst b) {
+  return !a.ix || hilo_inst_before(motion->m, a, b) ? b : a;
+}
+
+static hilo_inst earlier(const hilo_motion *motion, hilo_inst a, hilo_inst b) {
+  return !a.ix || hilo_inst_before(motion->m, b, a) ? b : a;
+}
+
+hilo_inst hilo_motion_up_limit(const hilo_motion *motion, hilo_inst i) {
+  const hilo_module *m = motion->m;
+  hilo_inst out = HILO_INST_NONE;
+  for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
+    out = later(motion, out, hilo_inst_operand(m, i, k));
+  for (uint32_t e = hilo_control_first_pred(m, i); e; e = m->edge.v[e].next_of_succ)
+    out = later(motion, out, hilo_inst_at(m, m->edge.v[e].pred));
+  const uint32_t ix = hilo_ix(m, i);
+  if (ix >= motion->n_slots) return out;
+  for (uint32_t e = motion->before.first[ix]; e < motion->before.first[ix + 1]; e++)
+    out = later(motion, out, hilo_inst_at(m, motion->before.v[e]));
+  return out;
+}
+
+hilo_inst hilo_motion_down_limit(const hilo_motion *motion, hilo_inst i) {
+  const hilo_module *m = motion->m;
+  hilo_inst out = HILO_INST_NONE;
+  for (hilo_use u = hilo_first_use(m, i); u.slot; u = hilo_next_use(m, u))
+    out = earlier(motion, out, hilo_use_user(m, u));
+  for (uint32_t e = hilo_control_first_succ(m, i); e; e = m->edge.v[e].next_of_pred)
+    out = earlier(motion, out, hilo_inst_at(m, m->edge.v[e].succ));
+  const uint32_t ix = hilo_ix(m, i);
+  if (ix >= motion->n_slots) return out;
+  for (uint32_t e = motion->after.first[ix]; e < motion->after.first[ix + 1]; e++)
+    out = earlier(motion, out, hilo_inst_at(m, motion->after.v[e]));
+  return out;
+}

@@ -1,0 +1,61 @@
+/* What may move where, and what it does to memory: the motion law (dialect-pipeline 2.3) and live
+ * bytes that can be asked "what if", for every step that moves or inserts instructions.
+ *
+ * Order edges are what must stay in order without a value or a control edge saying so: effects in
+ * program order; collectives, where the module sends or receives; and the readers of a parameter
+ * that shares its buffer with an output, before what writes that output (as the order given has
+ * it). */
+#ifndef HILO_SCHED_MOTION_H
+#define HILO_SCHED_MOTION_H
+
+#include "sched/lifetimes.h"
+
+/* ---- the law ---- */
+
+typedef struct {
+  hilo_module *m;
+  hilo_comp comp;
+  const uint64_t *effects; /* as hilo_effects_make gives it */
+  uint32_t n_slots;        /* instructions made later have no order edges */
+  /* by bare index of an instruction: what the order edges put before it, and behind it */
+  hilo_place_lists before, after;
+} hilo_motion;
+
+/* Of the order in which the instructions of `c` stand now; stays true while every move obeys it.
+ * Linear in the computation and the module's instruction slots. */
+hilo_motion hilo_motion_make(hilo_module *m, hilo_comp c, const uint64_t *effects,
+                             hilo_arena *arena);
+/* May it move at all? Pure (what it calls as well), no token, no state of random numbers, no
+ * `neuron.no_opt`, no control-dependency call, not the root, no parameter, no half of an
+ * asynchronous pair. Collectives may, unless the caller says otherwise. */
+bool hilo_motion_is_movable(const hilo_motion *motion, hilo_inst i);
+/* The last instruction behind which it must stand (operands, control and order edges), and the
+ * first before which. HILO_INST_NONE: there is none. O(operands + uses + edges). */
+hilo_inst hilo_motion_up_limit(const hilo_motion *motion, hilo_inst i);
+hilo_inst hilo_motion_down_limit(const hilo_motion *motion, hilo_inst i);
+
+/* ---- live bytes, changing ---- */
+
+/* Positions: the instruction at place k runs at 2k; 2k + 1 is the gap behind it. Things moved stand
+ * in gaps, several in one if need be, all of which then count at once; so the figures are exact for
+ * the order given and never too low afterwards. O(log n) for a range. */
+typedef struct hilo_live hilo_live;
+hilo_live *hilo_live_make(const hilo_lifetimes *lifetimes, hilo_arena *arena);
+static inline uint32_t hilo_live_at(uint32_t place) { return 2 * place; }
+static inline uint32_t hilo_live_behind(uint32_t place) { return 2 * place + 1; }
+/* The most of all positions, and where it is first reached (`position` may be NULL). */
+uint64_t hilo_live_peak(const hilo_live *live, uint32_t *position);
+/* The most of the positions first … last. */
+uint64_t hilo_live_max(const hilo_live *live, uint32_t first, uint32_t last);
+/* Bytes more (or, negative, fewer) at the positions first … last: a value made, or dying later. */
+void hilo_live_add(hilo_live *live, uint32_t first, uint32_t last, int64_t bytes);
+/* Where buffer `place` of the lifetimes is made and where it dies, moves included. */
+uint32_t hilo_live_birth(const hilo_live *live, uint32_t buffer);
+uint32_t hilo_live_death(const hilo_live *live, uint32_t buffer);
+/* The instruction at `place` of the lifetimes moves to `position`: the lives of its result and of
+ * what it reads change. False, and nothing changed, if the peak would be above `limit`. */
+bool hilo_live_try_move(hilo_live *live, uint32_t place, uint32_t position, uint64_t limit);
+/* The same, whatever it costs; the new peak. */
+uint64_t hilo_live_move(hilo_live *live, uint32_t place, uint32_t position);
+
+#endif

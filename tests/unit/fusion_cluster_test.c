@@ -3,7 +3,7 @@
 #include "formats/hlo_text.h"
 #include "ir/hlo_print.h"
 #include "ir/verify.h"
-#include "passes/dialect/fusion_cluster.h"
+#include "rewrite/fusion_cluster.h"
 #include "test_support.h"
 
 static hilo_arena arena, scratch;

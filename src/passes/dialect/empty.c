@@ -1,9 +1,9 @@
 #include "passes/dialect/empty.h"
 
 #include "base/vec.h"
-#include "passes/dialect/neuron_attrs.h"
 #include "passes/dialect/outputs.h"
 #include "rewrite/build.h"
+#include "rewrite/neuron_attrs.h"
 #include "rewrite/replace.h"
 
 bool hilo_type_is_empty(const hilo_module *m, hilo_type type) {

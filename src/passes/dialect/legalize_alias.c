@@ -14,9 +14,9 @@
 #include "analysis/custom_call.h"
 #include "base/vec.h"
 #include "passes/dialect/empty.h"
-#include "passes/dialect/neuron_attrs.h"
 #include "passes/dialect/outputs.h"
 #include "passes/passes.h"
+#include "rewrite/neuron_attrs.h"
 #include "rewrite/replace.h"
 
 typedef struct {

@@ -8,9 +8,9 @@
  * result is off in the last places. Complex numbers and f64 have no Penguin form and are left.
  * O(instructions). */
 #include "base/vec.h"
-#include "passes/dialect/fusion_cluster.h"
 #include "passes/passes.h"
 #include "rewrite/build.h"
+#include "rewrite/fusion_cluster.h"
 #include "rewrite/replace.h"
 
 static bool is_candidate(const hilo_module *m, hilo_inst i) {

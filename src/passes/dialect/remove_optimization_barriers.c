@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "passes/dialect/neuron_attrs.h"
 #include "passes/passes.h"
 #include "rewrite/equal.h"
+#include "rewrite/neuron_attrs.h"
 #include "rewrite/replace.h"
 
 typedef struct {

@@ -1,4 +1,4 @@
-#include "passes/dialect/fusion_cluster.h"
+#include "rewrite/fusion_cluster.h"
 
 #include "rewrite/build.h"
 

@@ -1,6 +1,6 @@
 /* The `neuron` attributes of an instruction (dialect-pipeline 10). */
-#ifndef HILO_PASSES_NEURON_ATTRS_H
-#define HILO_PASSES_NEURON_ATTRS_H
+#ifndef HILO_REWRITE_NEURON_ATTRS_H
+#define HILO_REWRITE_NEURON_ATTRS_H
 
 #include "ir/module.h"
 

@@ -4,8 +4,8 @@
  * body, live-outs (members used from outside) its results: one value, or a tuple with a
  * get-tuple-element each; both unique, in order of discovery. The members are moved, in order. The
  * fusion stands where the last member stood, and what depends on a member moves behind it. */
-#ifndef HILO_PASSES_FUSION_CLUSTER_H
-#define HILO_PASSES_FUSION_CLUSTER_H
+#ifndef HILO_REWRITE_FUSION_CLUSTER_H
+#define HILO_REWRITE_FUSION_CLUSTER_H
 
 #include "base/vec.h"
 #include "ir/module.h"

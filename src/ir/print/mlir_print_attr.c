@@ -27,21 +27,29 @@ static const char *entry_end(const char *p, const char *end, bool key) {
   return end;
 }
 
-void mlir_print_words(mlir_printer *p, hilo_str dictionary, bool named) {
-  if (dictionary.n < 2) return;
+/* `manual_axes` comes last, wherever the dictionary has it. */
+static void print_words(mlir_printer *p, hilo_str dictionary, bool named, bool axes) {
   const char *at = dictionary.p + 1, *end = dictionary.p + dictionary.n - 1;
   while (at < end) {
     const char *key_end = entry_end(at, end, true);
     const char *value_end = key_end < end ? entry_end(key_end + 1, end, false) : end;
     const char *value = key_end < end ? key_end + 1 : end;
+    const hilo_str key = hilo_str_trim((hilo_str){at, (size_t)(key_end - at)});
+    at = value_end + 1;
+    if (hilo_str_is(key, "manual_axes") != axes) continue;
     hilo_sb_char(p->out, ' ');
     if (named) {
-      hilo_sb_str(p->out, hilo_str_trim((hilo_str){at, (size_t)(key_end - at)}));
+      hilo_sb_str(p->out, key);
       hilo_sb_char(p->out, '=');
     }
     hilo_sb_str(p->out, hilo_str_trim((hilo_str){value, (size_t)(value_end - value)}));
-    at = value_end + 1;
   }
+}
+
+void mlir_print_words(mlir_printer *p, hilo_str dictionary, bool named) {
+  if (dictionary.n < 2) return;
+  print_words(p, dictionary, named, false);
+  print_words(p, dictionary, named, true);
 }
 
 static bool is_word(const char *p, const char *end) {

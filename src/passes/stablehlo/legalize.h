@@ -39,7 +39,7 @@ void hilo_legalize_cross_replica_sum(hilo_legalizer *l, hilo_inst i);
 void hilo_legalize_all_to_all(hilo_legalizer *l, hilo_inst i);
 void hilo_legalize_approx_top_k(hilo_legalizer *l, hilo_inst i); /* a custom call */
 
-/* legalize_quant.c: quantised types become integers and the arithmetic on them */
+/* legalize_quant.c: refuses quantised types */
 void hilo_legalize_quant(hilo_legalizer *l);
 
 /* legalize_sdy.c: `sdy.*` calls and shardings of Shardy's form */

@@ -9,7 +9,7 @@
  *   ApproxTopK         of JAX: a sort and slices
  *   einsum, unary_einsum, torch_index_select, cross-replica-sum: legalize_legacy.c
  *   dynamic_*, real_dynamic_slice, get_dimension_size: legalize_dynamic.c
- *   quantised types    legalize_quant.c
+ *   quantised types    refused: legalize_quant.c
  *   sdy.*              legalize_sdy.c
  *   marks              of hlo-legalize-to-stablehlo: unused elements, plain operands of branches
  *
@@ -26,6 +26,8 @@
 
 void hilo_legalize_replace(hilo_legalizer *l, hilo_inst old, hilo_inst fresh) {
   l->ctx->n_rewritten++;
+  /* A type that says more: users are refined when they are reached. */
+  hilo_inst_set_type(l->m, old, hilo_inst_type(l->m, fresh));
   HILO_CHECK(hilo_replace_with_fresh(l->m, old, fresh));
 }
 

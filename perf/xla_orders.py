@@ -18,10 +18,10 @@ resnet50_keras""".split()
 FLAT = """alphafold3__inference colabfold__inference deepseek2_16b__training dit__training efficientnet__training
 gemma3_4b__training gp3_oss_20b__training llama3_8b__training mixtral_8x7b__training dlrm_keras hlo_gemma4_2b
 nv_maxtext_deepseek""".split()
-FUSED = """vit__inference resnet50_keras dlrm_keras llama_l04_train hlo_llama31_70b_bf16 mixtral_8x7b__training hlo_llama31_70b_fp8
+FUSED = """llama_L2 llama_L4 llama_L8 vit__inference resnet50_keras dlrm_keras llama_l04_train hlo_llama31_70b_bf16 mixtral_8x7b__training hlo_llama31_70b_fp8
 deepseek2_16b__training flan_t5_large__inference gp3_oss_20b__training stable_diffusion_1_5__inference mobilenet_v2
 colabfold__inference dit__training nv_maxtext_deepseek gemma3_1b_flax gemma2_2b_keras efficientnet__training detr__training
-gpt_j_6b__training alphafold3__inference llama_l24_train gemma3_4b__training hlo_gemma4_2b llama_l48_train hlo_mixtral_8x7b""".split()
+gpt_j_6b__training alphafold3__inference llama_L24 llama_l24_train gemma3_4b__training hlo_gemma4_2b llama_L48 llama_l48_train hlo_mixtral_8x7b""".split()
 KINDS = {"dfs": "memory", "bfs": "concurrency"}
 
 
@@ -34,6 +34,9 @@ def inputs(corpus, work):
             found[case] = os.path.join(work, case + ".pb")
             if not os.path.exists(found[case]):
                 subprocess.run(["zstd", "-dqf", packed, "-o", found[case]], check=True)
+    models = os.path.join(work, "models")  # train steps of make_models.py, made by JAX
+    for layers in (2, 4, 8, 24, 48):
+        found[f"llama_L{layers}"] = os.path.join(models, f"llama_L{layers}.hlo")
     for file in sorted(os.listdir(os.path.join(corpus, "hlo-text"))):
         if os.path.getsize(os.path.join(corpus, "hlo-text", file)) > 150000:
             found[file] = os.path.join(corpus, "hlo-text", file)
@@ -75,8 +78,12 @@ def main():
         for word in {"plain": PLAIN, "flat": FLAT, "fused": FUSED}[part]:
             if args.only not in word:
                 continue
-            name = next((n for n in known if word in n), None)
-            if not name:
+            name = word if word in known else next((n for n in known if word in n), None)
+            if name and not os.path.exists(known[name]):
+                os.makedirs(os.path.dirname(known[name]), exist_ok=True)
+                subprocess.run([sys.executable, os.path.join(args.peers, "make_models.py"), os.path.dirname(known[name]),
+                                "--layers", word.removeprefix("llama_L"), "--synthetic", ""], check=False)
+            if not name or not os.path.exists(known[name]):
                 print(f"{part}\t{word}\tnot in the corpus", flush=True)
                 continue
             make(args, part, word, known[name])

@@ -1,24 +1,21 @@
-/* The motion law. Order edges are collected in one walk as pairs, then sorted into lists both ways
- * by counting. */
+/* The motion law. Order edges are collected in one walk as pairs, then sorted both ways. */
 #include "sched/motion.h"
 
 #include "analysis/custom_call.h"
 #include "rewrite/replace.h"
 
-typedef struct {
-  uint32_t before, after;
-} order_edge;
+#include <stdlib.h>
 
 typedef struct {
   hilo_module *m;
   hilo_comp comp;
-  const uint64_t *effects;
+  const hilo_motion_law *law;
   hilo_arena *arena;
-  hilo_vec(order_edge) edges;
+  hilo_vec(hilo_order_edge) edges;
 } collector;
 
 static void add_edge(collector *k, hilo_inst before, hilo_inst after) {
-  const order_edge edge = {hilo_ix(k->m, before), hilo_ix(k->m, after)};
+  const hilo_order_edge edge = {hilo_ix(k->m, before), hilo_ix(k->m, after)};
   HILO_PUSH(k->arena, &k->edges, edge);
 }
 
@@ -28,7 +25,7 @@ static void add_edge(collector *k, hilo_inst before, hilo_inst after) {
 static bool is_in_effect_chain(const collector *k, hilo_inst i) {
   const hilo_module *m = k->m;
   if (hilo_inst_is(m, i, HILO_OP_RNG)) return true;
-  return hilo_inst_has_effect(m, i, k->effects) &&
+  return hilo_inst_has_effect(m, i, k->law->effects) &&
          !hilo_is_custom_call_to(m, i, HILO_TARGET_CONTROL_DEP);
 }
 
@@ -57,6 +54,10 @@ static const uint64_t *find_collectives(const hilo_module *m, hilo_arena *arena)
   return out;
 }
 
+hilo_motion_law hilo_motion_law_make(const hilo_module *m, hilo_arena *arena) {
+  return (hilo_motion_law){hilo_effects_make(m, arena), find_collectives(m, arena)};
+}
+
 static bool is_in_collective_chain(const hilo_module *m, hilo_inst i, const uint64_t *collectives) {
   if (!collectives) return false;
   if (hilo_inst_has(m, i, HILO_TRAIT_COLLECTIVE | HILO_TRAIT_TRANSFER)) return true;
@@ -67,7 +68,7 @@ static bool is_in_collective_chain(const hilo_module *m, hilo_inst i, const uint
 
 static void add_chains(collector *k) {
   hilo_inst effect = HILO_INST_NONE, collective = HILO_INST_NONE;
-  const uint64_t *collectives = find_collectives(k->m, k->arena);
+  const uint64_t *collectives = k->law->collectives;
   HILO_FOR_EACH_INST(k->m, k->comp, i) {
     if (is_in_effect_chain(k, i)) {
       if (effect.ix) add_edge(k, effect, i);
@@ -139,33 +140,53 @@ static void add_aliases(collector *k) {
 
 /* ---- lists ---- */
 
-static hilo_place_lists sort_edges(const collector *k, uint32_t n_slots, bool by_after) {
-  hilo_place_lists out = {.first = HILO_NEW_ZEROED(k->arena, uint32_t, (size_t)n_slots + 2)};
-  for (uint32_t e = 0; e < k->edges.n; e++)
-    out.first[(by_after ? k->edges.v[e].after : k->edges.v[e].before) + 2]++;
-  for (uint32_t s = 0; s < n_slots; s++) out.first[s + 2] += out.first[s + 1];
-  out.v = HILO_NEW_ARRAY(k->arena, uint32_t, (size_t)k->edges.n + 1);
-  for (uint32_t e = 0; e < k->edges.n; e++) {
-    const order_edge edge = k->edges.v[e];
-    const uint32_t key = by_after ? edge.after : edge.before;
-    out.v[out.first[key + 1]++] = by_after ? edge.before : edge.after;
-  }
+static int compare_before(const void *a, const void *b) {
+  const hilo_order_edge *x = a, *y = b;
+  if (x->before != y->before) return x->before < y->before ? -1 : 1;
+  return (x->after > y->after) - (x->after < y->after);
+}
+
+static int compare_after(const void *a, const void *b) {
+  const hilo_order_edge *x = a, *y = b;
+  if (x->after != y->after) return x->after < y->after ? -1 : 1;
+  return (x->before > y->before) - (x->before < y->before);
+}
+
+static hilo_order_edge *sort_edges(const collector *k, int (*compare)(const void *, const void *)) {
+  hilo_order_edge *out = HILO_NEW_ARRAY(k->arena, hilo_order_edge, (size_t)k->edges.n + 1);
+  if (!k->edges.n) return out;
+  memcpy(out, k->edges.v, k->edges.n * sizeof(hilo_order_edge));
+  qsort(out, k->edges.n, sizeof(hilo_order_edge), compare);
   return out;
 }
 
-hilo_motion hilo_motion_make(hilo_module *m, hilo_comp c, const uint64_t *effects,
+hilo_motion hilo_motion_make(hilo_module *m, hilo_comp c, const hilo_motion_law *law,
                              hilo_arena *arena) {
-  collector k = {.m = m, .comp = c, .effects = effects, .arena = arena};
+  collector k = {.m = m, .comp = c, .law = law, .arena = arena};
   add_chains(&k);
   add_aliases(&k);
   const hilo_motion out = {.m = m,
                            .comp = c,
-                           .effects = effects,
-                           .n_slots = m->n_inst_slots,
-                           .before = sort_edges(&k, m->n_inst_slots, true),
-                           .after = sort_edges(&k, m->n_inst_slots, false)};
+                           .law = *law,
+                           .n_edges = k.edges.n,
+                           .by_before = sort_edges(&k, compare_before),
+                           .by_after = sort_edges(&k, compare_after)};
   HILO_VEC_FREE(arena, &k.edges);
   return out;
+}
+
+/* The first edge whose key is not below `ix`. */
+static uint32_t find_edge(const hilo_motion *motion, const hilo_order_edge *edges, bool by_after,
+                          uint32_t ix) {
+  uint32_t lo = 0, hi = motion->n_edges;
+  while (lo < hi) {
+    const uint32_t middle = lo + (hi - lo) / 2;
+    if ((by_after ? edges[middle].after : edges[middle].before) < ix)
+      lo = middle + 1;
+    else
+      hi = middle;
+  }
+  return lo;
 }
 
 /* ---- questions ---- */
@@ -184,7 +205,7 @@ bool hilo_motion_is_movable(const hilo_motion *motion, hilo_inst i) {
       HILO_TRAIT_SIDE_EFFECT | HILO_TRAIT_ASYNC_START | HILO_TRAIT_ASYNC_DONE | HILO_TRAIT_BARRIER;
   if (hilo_inst_has(m, i, fixed) || hilo_inst_is_root(m, i)) return false;
   if (hilo_inst_is(m, i, HILO_OP_PARAMETER) || hilo_inst_is(m, i, HILO_OP_RNG)) return false;
-  if (has_token(m, i) || hilo_inst_has_effect(m, i, motion->effects)) return false;
+  if (has_token(m, i) || hilo_inst_has_effect(m, i, motion->law.effects)) return false;
   if (hilo_is_custom_call_to(m, i, HILO_TARGET_CONTROL_DEP)) return false;
   return !hilo_neuron_get(&m->records, hilo_inst_extra(m, i).neuron).no_opt.ix;
 }
@@ -205,9 +226,9 @@ hilo_inst hilo_motion_up_limit(const hilo_motion *motion, hilo_inst i) {
   for (uint32_t e = hilo_control_first_pred(m, i); e; e = m->edge.v[e].next_of_succ)
     out = later(motion, out, hilo_inst_at(m, m->edge.v[e].pred));
   const uint32_t ix = hilo_ix(m, i);
-  if (ix >= motion->n_slots) return out;
-  for (uint32_t e = motion->before.first[ix]; e < motion->before.first[ix + 1]; e++)
-    out = later(motion, out, hilo_inst_at(m, motion->before.v[e]));
+  for (uint32_t e = find_edge(motion, motion->by_after, true, ix);
+       e < motion->n_edges && motion->by_after[e].after == ix; e++)
+    out = later(motion, out, hilo_inst_at(m, motion->by_after[e].before));
   return out;
 }
 
@@ -219,8 +240,8 @@ hilo_inst hilo_motion_down_limit(const hilo_motion *motion, hilo_inst i) {
   for (uint32_t e = hilo_control_first_succ(m, i); e; e = m->edge.v[e].next_of_pred)
     out = earlier(motion, out, hilo_inst_at(m, m->edge.v[e].succ));
   const uint32_t ix = hilo_ix(m, i);
-  if (ix >= motion->n_slots) return out;
-  for (uint32_t e = motion->after.first[ix]; e < motion->after.first[ix + 1]; e++)
-    out = earlier(motion, out, hilo_inst_at(m, motion->after.v[e]));
+  for (uint32_t e = find_edge(motion, motion->by_before, false, ix);
+       e < motion->n_edges && motion->by_before[e].before == ix; e++)
+    out = earlier(motion, out, hilo_inst_at(m, motion->by_before[e].after));
   return out;
 }

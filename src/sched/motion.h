@@ -12,25 +12,37 @@
 
 /* ---- the law ---- */
 
+/* What of the whole module decides: once, for all its computations. */
+typedef struct {
+  const uint64_t *effects;     /* by computation, as hilo_effects_make gives it */
+  const uint64_t *collectives; /* computations with some; NULL: their order is free */
+} hilo_motion_law;
+hilo_motion_law hilo_motion_law_make(const hilo_module *m, hilo_arena *arena);
+
+/* Bare indices. */
+typedef struct {
+  uint32_t before, after;
+} hilo_order_edge;
+
 typedef struct {
   hilo_module *m;
   hilo_comp comp;
-  const uint64_t *effects; /* as hilo_effects_make gives it */
-  uint32_t n_slots;        /* instructions made later have no order edges */
-  /* by bare index of an instruction: what the order edges put before it, and behind it */
-  hilo_place_lists before, after;
+  hilo_motion_law law;
+  uint32_t n_edges;
+  const hilo_order_edge *by_before, *by_after; /* sorted so; instructions made later have none */
 } hilo_motion;
 
 /* Of the order in which the instructions of `c` stand now; stays true while every move obeys it.
- * Linear in the computation and the module's instruction slots. */
-hilo_motion hilo_motion_make(hilo_module *m, hilo_comp c, const uint64_t *effects,
+ * O(n + e log e) in the computation and its order edges. */
+hilo_motion hilo_motion_make(hilo_module *m, hilo_comp c, const hilo_motion_law *law,
                              hilo_arena *arena);
 /* May it move at all? Pure (what it calls as well), no token, no state of random numbers, no
  * `neuron.no_opt`, no control-dependency call, not the root, no parameter, no half of an
  * asynchronous pair. Collectives may, unless the caller says otherwise. */
 bool hilo_motion_is_movable(const hilo_motion *motion, hilo_inst i);
 /* The last instruction behind which it must stand (operands, control and order edges), and the
- * first before which. HILO_INST_NONE: there is none. O(operands + uses + edges). */
+ * first before which. HILO_INST_NONE: there is none. O(operands + uses + edges, log of all edges).
+ */
 hilo_inst hilo_motion_up_limit(const hilo_motion *motion, hilo_inst i);
 hilo_inst hilo_motion_down_limit(const hilo_motion *motion, hilo_inst i);
 

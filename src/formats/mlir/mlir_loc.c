@@ -112,7 +112,8 @@ static bool read(mlir_reader *r, hilo_record *out) {
 }
 
 bool hilo_mlir_loc(mlir_reader *r, hilo_record *meta) {
-  if (!hilo_mlir_eat_word(r, "loc")) return true;
+  mlir_skip(r);
+  if (*r->p != 'l' || !hilo_mlir_eat_word(r, "loc")) return true;
   if (!mlir_want(r, '(', "behind `loc`")) return false;
   mlir_skip(r);
   size_t n;

@@ -140,9 +140,33 @@ static bool tensor(mlir_reader *r, hilo_type *out) {
   return true;
 }
 
-/* The length of `tensor<…>` at p, 0 if it is not closed or too long to remember. */
+/* The first byte in memory that is not zero, of eight. */
+static uint32_t first_byte(uint64_t x) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  return (uint32_t)__builtin_ctzll(x) >> 3;
+#else
+  return (uint32_t)__builtin_clzll(x) >> 3;
+#endif
+}
+
+/* The length of `tensor<…>` at p, 0 if it is not closed or too long to remember. Most have no
+ * brackets inside: their end is found 16 bytes at once. */
 static size_t tensor_length(const char *p, const char *end) {
+  typedef int8_t bytes16 __attribute__((vector_size(16)));
   const char *q = p + 7;
+  if (HILO_LIKELY(end - q >= 16)) {
+    bytes16 x;
+    uint64_t closes[2], others[2];
+    memcpy(&x, q, sizeof(x));
+    const bytes16 is_close = x == '>', is_other = (x == '<') | (x == '#') | (x == '!');
+    memcpy(closes, &is_close, sizeof(closes));
+    memcpy(others, &is_other, sizeof(others));
+    if (HILO_LIKELY(!(others[0] | others[1]))) {
+      if (closes[0]) return 8 + (size_t)first_byte(closes[0]);
+      if (closes[1]) return 16 + (size_t)first_byte(closes[1]);
+      q += 16;
+    }
+  }
   const char *last = end - p > MAX_REMEMBERED ? p + MAX_REMEMBERED : end;
   for (uint32_t open = 1; q < last; q++) {
     if (*q == '<') open++;

@@ -33,6 +33,14 @@ typedef struct {
 } mlir_type_cache;
 enum { MLIR_TYPE_CACHE = 1024 };
 
+/* A float printed before: working out its digits costs more than anything else here. */
+typedef struct {
+  uint64_t bits;
+  uint8_t etype, n; /* n 0: free */
+  char text[HILO_MLIR_FLOAT_MAX];
+} mlir_float_cache;
+enum { MLIR_FLOAT_CACHE = 256 };
+
 /* An attribute of the dictionary at the end of an operation; its text is in `tmp`. */
 typedef struct {
   hilo_str key;
@@ -58,6 +66,7 @@ typedef struct {
   hilo_vec(mlir_dict_item) dict;
   struct mlir_locations *locations; /* NULL: none are wanted */
   mlir_type_cache types[MLIR_TYPE_CACHE];
+  mlir_float_cache floats[MLIR_FLOAT_CACHE];
 } mlir_printer;
 
 #define PRINT(out, literal) hilo_sb_bytes((out), (literal), sizeof(literal) - 1)

@@ -155,6 +155,31 @@ static void op_iota(mlir_printer *p, hilo_inst i) {
   result_only(p, i);
 }
 
+/* One float for all elements. */
+static void print_float(mlir_printer *p, hilo_etype etype, const char *data) {
+  uint64_t bits = 0;
+  memcpy(&bits, data, hilo_etype_bytes(etype));
+  mlir_float_cache *e = &p->floats[(bits * 0x9E3779B97F4A7C15u >> 56) & (MLIR_FLOAT_CACHE - 1)];
+  if (!e->n || e->bits != bits || e->etype != etype) {
+    e->bits = bits;
+    e->etype = (uint8_t)etype;
+    e->n = (uint8_t)hilo_mlir_print_float(e->text, etype, bits);
+  }
+  PRINT(p->out, "dense<");
+  hilo_sb_bytes(p->out, e->text, e->n);
+  hilo_sb_char(p->out, '>');
+}
+
+static void print_value(mlir_printer *p, hilo_literal literal) {
+  const hilo_literal_row *row = hilo_literal_get(p->m, literal);
+  const hilo_type_row *type = hilo_type_row_of(&p->m->types, (hilo_type){row->type});
+  if (hilo_etype_is_float((hilo_etype)type->etype) && type->n_elements &&
+      (row->kind == HILO_LITERAL_SPLAT || type->n_elements == 1))
+    print_float(p, (hilo_etype)type->etype, row->data);
+  else
+    hilo_mlir_print_literal(p->m, literal, p->out);
+}
+
 static void op_constant(mlir_printer *p, hilo_inst i) {
   const hilo_literal_row *row = hilo_literal_get(p->m, hilo_inst_literal(p->m, i));
   if (row->kind == HILO_LITERAL_ELIDED || row->kind == HILO_LITERAL_TUPLE) {
@@ -166,7 +191,7 @@ static void op_constant(mlir_printer *p, hilo_inst i) {
   print_name(p, i);
   mlir_print_attrs(p, i);
   hilo_sb_char(p->out, ' ');
-  hilo_mlir_print_literal(p->m, hilo_inst_literal(p->m, i), p->out);
+  print_value(p, hilo_inst_literal(p->m, i));
   PRINT(p->out, " : ");
   mlir_print_type(p, hilo_inst_type(p->m, i));
 }

@@ -186,8 +186,7 @@ void mlir_print_sdy_head(mlir_printer *p, hilo_inst i) {
   mlir_print_words(p, hilo_string_of(p->m, e.backend_config), has_region);
   if (has_region || !e.sharding.ix) return;
   hilo_sb_char(p->out, ' ');
-  hilo_sb_str(p->out,
-              hilo_string_of(p->m, hilo_sharding_get(&p->m->records, e.sharding).named));
+  hilo_sb_str(p->out, hilo_string_of(p->m, hilo_sharding_get(&p->m->records, e.sharding).named));
 }
 
 static void open_manual(mlir_printer *p, hilo_inst i) {

@@ -1,6 +1,7 @@
 #include "driver/pass_table.h"
 
 #include "passes/passes.h"
+#include "sched/steps.h"
 
 const hilo_pass_info hilo_pass_table[HILO_PASS_COUNT] = {
 #define HILO_PASS(symbol, key, number, kind, contract, summary)                                    \

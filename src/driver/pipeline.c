@@ -37,6 +37,10 @@ static bool gate_verify_supported_ops(const hilo_config *config, const hilo_modu
   (void)m;
   return config->verify_supported_ops || config->verify_hlo;
 }
+static bool gate_memcast_motion(const hilo_config *config, const hilo_module *m) {
+  (void)m;
+  return !config->disable_memcast_motion;
+}
 GATE(lower_complex)
 GATE(remove_opt_barriers)
 GATE(neuron_op_fusion)
@@ -86,6 +90,7 @@ static const hilo_pipeline_row spine_rows[] = {
     {HILO_PASS_remove_optimization_barriers, HILO_SPINE_BOTH, gate_remove_opt_barriers}, /* 8 */
     {HILO_PASS_neuron_op_fusion, HILO_SPINE_BOTH, gate_neuron_op_fusion},                /* 15 */
     {HILO_PASS_replace_token_type, HILO_SPINE_BOTH, NULL},                               /* 19 */
+    {HILO_PASS_memcast_motion, HILO_SPINE_BOTH, gate_memcast_motion},                    /* 23 */
     {HILO_PASS_sixty_four_hack, HILO_SPINE_BOTH, NULL},                                  /* 25 */
     {HILO_PASS_penguinize_io, HILO_SPINE_BOTH, NULL},                                    /* 26 */
     {HILO_PASS_legalize_shift_right_arithmetic, HILO_SPINE_STABLEHLO, NULL},             /* 26a */

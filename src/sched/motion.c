@@ -83,7 +83,7 @@ static void add_chains(collector *k) {
 
 /* ---- aliases ---- */
 
-static bool is_view(const hilo_module *m, hilo_inst i) {
+bool hilo_motion_is_view(const hilo_module *m, hilo_inst i) {
   switch (hilo_inst_op(m, i)) {
   case HILO_OP_BITCAST:
   case HILO_OP_RESHAPE:
@@ -93,8 +93,7 @@ static bool is_view(const hilo_module *m, hilo_inst i) {
   }
 }
 
-/* The value returned at a path of tuple positions, as far as tuple instructions say. */
-static hilo_inst output_at(const hilo_module *m, hilo_dims path) {
+hilo_inst hilo_motion_output(const hilo_module *m, hilo_dims path) {
   hilo_inst value = hilo_comp_root(m, m->entry);
   for (uint32_t k = 0; value.ix && k < path.n && hilo_inst_is(m, value, HILO_OP_TUPLE); k++) {
     if (path.v[k] < 0 || path.v[k] >= hilo_inst_n_operands(m, value)) return HILO_INST_NONE;
@@ -117,7 +116,7 @@ static void add_readers(collector *k, hilo_inst param, hilo_inst writer, uint64_
       if (!hilo_bitset_insert(seen, hilo_ix(m, user))) continue;
       HILO_PUSH(k->arena, &visited, user);
       if (hilo_inst_before(m, user, writer)) add_edge(k, user, writer);
-      if (is_view(m, user)) HILO_PUSH(k->arena, &todo, user);
+      if (hilo_motion_is_view(m, user)) HILO_PUSH(k->arena, &todo, user);
     }
   }
   while (visited.n) hilo_bitset_clear(seen, hilo_ix(m, HILO_POP(&visited)));
@@ -132,7 +131,7 @@ static void add_aliases(collector *k) {
   for (uint32_t a = 0; a < m->header.aliases.n; a++) {
     const hilo_alias *alias = &m->header.aliases.v[a];
     if (alias->param < 0 || alias->param >= hilo_comp_n_params(m, m->entry)) continue;
-    const hilo_inst writer = output_at(m, alias->output_index);
+    const hilo_inst writer = hilo_motion_output(m, alias->output_index);
     if (!writer.ix || hilo_inst_is(m, writer, HILO_OP_PARAMETER)) continue;
     add_readers(k, hilo_comp_param(m, m->entry, (uint32_t)alias->param), writer, seen);
   }

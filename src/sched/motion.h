@@ -46,6 +46,12 @@ bool hilo_motion_is_movable(const hilo_motion *motion, hilo_inst i);
 hilo_inst hilo_motion_up_limit(const hilo_motion *motion, hilo_inst i);
 hilo_inst hilo_motion_down_limit(const hilo_motion *motion, hilo_inst i);
 
+/* Does the value lie where an operand does (reshape, bitcast, tuples, control-dependency calls)? */
+bool hilo_motion_is_view(const hilo_module *m, hilo_inst i);
+/* The value that the entry returns at a path of tuple positions, as far as tuple instructions say.
+ */
+hilo_inst hilo_motion_output(const hilo_module *m, hilo_dims path);
+
 /* ---- live bytes, changing ---- */
 
 /* Positions: the instruction at place k runs at 2k; 2k + 1 is the gap behind it. Things moved stand

@@ -1,0 +1,10 @@
+/* The steps of the dialect pipeline that this library holds. Their keys, summaries and contracts
+ * are rows of driver/passes.def. */
+#ifndef HILO_SCHED_STEPS_H
+#define HILO_SCHED_STEPS_H
+
+#include "rewrite/pass.h"
+
+HILO_DECLARE_PASS(memcast_motion);
+
+#endif

@@ -131,10 +131,18 @@ static void close_region(mlir_printer *p, frame_stack *stack) {
   end_op(p, owner);
 }
 
+/* A list of values could not be told from the value. */
+static bool feeds_short_tuple(const hilo_module *m, hilo_inst feed) {
+  const hilo_type data = hilo_type_element(&m->types, hilo_inst_type(m, feed), 0);
+  return hilo_type_is_tuple(&m->types, data) && hilo_type_n_elements_of_tuple(&m->types, data) < 2;
+}
+
 static void print_one(mlir_printer *p, frame_stack *stack, hilo_inst i) {
   const hilo_module *m = p->m;
   if (bind_silently(p, i)) return;
   if (hilo_control_has(m, i)) mlir_refuse(p, i, "control dependencies");
+  if (mlir_is_feed(p, i) && feeds_short_tuple(m, i))
+    mlir_refuse(p, i, "data in a tuple of no or one value");
   mlir_newline(p);
   print_results(p, i);
   const hilo_op op = hilo_inst_op(m, i);

@@ -4,6 +4,11 @@
  * count, an enum value), so two bodies are equal bytes only if they are the same. Numbers are
  * written as LEB128. */
 
+/* A run of the texts that were written before. */
+typedef struct {
+  size_t at, n;
+} known_text;
+
 struct hilo_canonical {
   const hilo_module *m;
   hilo_arena *arena;
@@ -13,6 +18,10 @@ struct hilo_canonical {
   uint32_t *number; /* by instruction: 1-based position in its computation's canonical order */
   hilo_vec(uint32_t) order;
   hilo_sb body;
+  /* What types and records look like in a body, once they have been written: most occur often. */
+  hilo_map known_at; /* (kind, handle) → 1 + place among `runs` */
+  hilo_vec(known_text) runs;
+  hilo_sb texts;
 };
 
 hilo_canonical *hilo_canonical_make(const hilo_module *m, hilo_arena *arena) {
@@ -24,7 +33,28 @@ hilo_canonical *hilo_canonical_make(const hilo_module *m, hilo_arena *arena) {
   c->visited.v = HILO_NEW_ARRAY(arena, hilo_comp, hilo_module_n_comps(m));
   c->number = HILO_NEW_ZEROED(arena, uint32_t, m->n_inst_slots);
   c->body = hilo_sb_make(arena);
+  c->texts = hilo_sb_make(arena);
+  c->known_at = hilo_map_make(arena);
   return c;
+}
+
+enum { KNOWN_TYPE = 1, KNOWN_ATTRS, KNOWN_EXTRA };
+
+/* Append what this handle looked like before; false: it was not written yet. */
+static bool put_known(hilo_canonical *c, uint32_t kind, uint32_t handle) {
+  const uint32_t at = hilo_map_get(&c->known_at, (uint64_t)kind << 32 | handle, 0);
+  if (!at) return false;
+  const known_text *text = &c->runs.v[at - 1];
+  hilo_sb_bytes(&c->body, c->texts.p + text->at, text->n);
+  return true;
+}
+
+/* What stands in the body from `start` on is what this handle looks like. */
+static void note_known(hilo_canonical *c, uint32_t kind, uint32_t handle, size_t start) {
+  const known_text text = {c->texts.n, c->body.n - start};
+  hilo_sb_bytes(&c->texts, c->body.p + start, text.n);
+  HILO_PUSH(c->arena, &c->runs, text);
+  hilo_map_set(&c->known_at, (uint64_t)kind << 32 | handle, c->runs.n);
 }
 
 static void put_num(hilo_sb *sb, uint64_t v) {
@@ -135,13 +165,21 @@ static void put_attr(hilo_canonical *c, hilo_op op, uint32_t attr) {
   case HILO_FAMILY_none: break;
   case HILO_FAMILY_index: put_num(&c->body, attr); break;
   case HILO_FAMILY_literal: put_literal(c, (hilo_literal){attr}); break;
-  default: put_record(c, (hilo_record){attr}); break;
+  default: {
+    const size_t start = c->body.n;
+    if (put_known(c, KNOWN_ATTRS, attr)) break;
+    put_record(c, (hilo_record){attr});
+    note_known(c, KNOWN_ATTRS, attr, start);
+    break;
+  }
   }
 }
 
 static void put_extra(hilo_canonical *c, hilo_record r) {
   put_num(&c->body, r.ix != 0);
   if (!r.ix) return;
+  const size_t start = c->body.n;
+  if (put_known(c, KNOWN_EXTRA, r.ix)) return;
   const hilo_extra_attrs e = hilo_extra_get(&c->m->records, r);
   put_num(&c->body, (uint64_t)(e.channel_id > 0) | (uint64_t)e.is_composite << 1);
   put_record(c, e.frontend);
@@ -149,6 +187,7 @@ static void put_extra(hilo_canonical *c, hilo_record r) {
   put_record(c, e.result_accuracy);
   put_str(c, e.execution_thread);
   put_record(c, e.neuron);
+  note_known(c, KNOWN_EXTRA, r.ix, start);
 }
 
 /* Number what `start` needs, then `start`: depth-first, operands in order, with an explicit stack.
@@ -179,9 +218,16 @@ static void number_from(hilo_canonical *c, uint32_t start) {
   HILO_VEC_FREE(c->arena, &stack);
 }
 
+static void put_inst_type(hilo_canonical *c, uint32_t type) {
+  const size_t start = c->body.n;
+  if (put_known(c, KNOWN_TYPE, type)) return;
+  put_type(c, (hilo_type){type});
+  note_known(c, KNOWN_TYPE, type, start);
+}
+
 static void put_kind(hilo_canonical *c, uint32_t ix) {
   put_num(&c->body, c->m->inst.op[ix]);
-  put_type(c, (hilo_type){c->m->inst.type[ix]});
+  put_inst_type(c, c->m->inst.type[ix]);
   put_num(&c->body, c->m->inst.n_operands[ix]);
 }
 

@@ -4,10 +4,14 @@
 
 #include "penguin/emit.h"
 
+/* Printing is most of the work of a netlist of many layers: no formats here. */
+#define PUT(w, literal) hilo_sb_bytes((w)->out, literal, sizeof(literal) - 1)
+
 static const char *const flow_names[] = {"none", "forward", "backward"};
 
 void hilo_netlist_put_directory(uint32_t definition, hilo_sb *out) {
-  hilo_sb_printf(out, "sg%02u", definition);
+  hilo_sb_cat(out, definition < 10 ? "sg0" : "sg");
+  hilo_sb_u64(out, definition);
 }
 
 typedef struct {
@@ -27,13 +31,21 @@ static hilo_str listed(const writer *w, hilo_dims names, uint32_t k) {
                                    : HILO_STR("");
 }
 
+/* `"input3"` */
+static void put_numbered(writer *w, const char *stem, uint32_t k) {
+  hilo_sb_char(w->out, '"');
+  hilo_sb_cat(w->out, stem);
+  hilo_sb_u64(w->out, k);
+  hilo_sb_char(w->out, '"');
+}
+
 static void put_listed(writer *w, hilo_dims names, uint32_t k, const char *stem) {
   const hilo_str name = listed(w, names, k);
   if (name.n) {
     hilo_sb_json(w->out, name);
     return;
   }
-  hilo_sb_printf(w->out, "\"%s%u\"", stem, k);
+  put_numbered(w, stem, k);
 }
 
 static void put_input_name(writer *w, uint32_t k) {
@@ -51,7 +63,11 @@ static void put_global(writer *w, hilo_inst v) {
   } else if (w->output[ix]) {
     put_output_name(w, w->output[ix] - 1);
   } else {
-    hilo_sb_printf(w->out, "\"mod%u_out%u\"", w->cut->producer[ix] - 1, w->place[ix]);
+    PUT(w, "\"mod");
+    hilo_sb_u64(w->out, w->cut->producer[ix] - 1);
+    PUT(w, "_out");
+    hilo_sb_u64(w->out, w->place[ix]);
+    hilo_sb_char(w->out, '"');
   }
 }
 
@@ -69,7 +85,10 @@ static void put_separator(writer *w, bool *first) {
 
 static void put_locals(writer *w, const char *stem, uint32_t n) {
   hilo_sb_char(w->out, '[');
-  for (uint32_t k = 0; k < n; k++) hilo_sb_printf(w->out, "%s\"%s%u\"", k ? ", " : "", stem, k);
+  for (uint32_t k = 0; k < n; k++) {
+    if (k) PUT(w, ", ");
+    put_numbered(w, stem, k);
+  }
   hilo_sb_char(w->out, ']');
 }
 
@@ -88,7 +107,8 @@ static void put_map(writer *w, const char *stem, const hilo_inst *v, uint32_t n)
   hilo_sb_char(w->out, '{');
   for (uint32_t k = 0; k < n; k++) {
     put_separator(w, &first);
-    hilo_sb_printf(w->out, "\"%s%u\": ", stem, k);
+    put_numbered(w, stem, k);
+    PUT(w, ": ");
     put_global(w, v[k]);
   }
   hilo_sb_char(w->out, '}');
@@ -96,7 +116,10 @@ static void put_map(writer *w, const char *stem, const hilo_inst *v, uint32_t n)
 
 static void put_numbers(writer *w, const uint32_t *v, uint32_t n) {
   hilo_sb_char(w->out, '[');
-  for (uint32_t k = 0; k < n; k++) hilo_sb_printf(w->out, "%s%u", k ? ", " : "", v[k]);
+  for (uint32_t k = 0; k < n; k++) {
+    if (k) PUT(w, ", ");
+    hilo_sb_u64(w->out, v[k]);
+  }
   hilo_sb_char(w->out, ']');
 }
 
@@ -117,10 +140,15 @@ static void put_tensor(writer *w, hilo_inst v, uint32_t k, bool is_input) {
   const char *dtype = hilo_dtype_name(hilo_inst_etype(m, v));
   hilo_sb_cat(w->out, "{\"Name\": ");
   is_input ? put_input_name(w, k) : put_output_name(w, k);
-  hilo_sb_printf(w->out, ", \"Index\": %u, \"DType\": \"%s\", \"Shape\": [", k,
-                 dtype ? dtype : hilo_etype_table[hilo_inst_etype(m, v)].hlo);
-  for (uint32_t d = 0; d < dims.n; d++)
-    hilo_sb_printf(w->out, "%s%lld", d ? ", " : "", (long long)dims.v[d]);
+  PUT(w, ", \"Index\": ");
+  hilo_sb_u64(w->out, k);
+  PUT(w, ", \"DType\": \"");
+  hilo_sb_cat(w->out, dtype ? dtype : hilo_etype_table[hilo_inst_etype(m, v)].hlo);
+  PUT(w, "\", \"Shape\": [");
+  for (uint32_t d = 0; d < dims.n; d++) {
+    if (d) PUT(w, ", ");
+    hilo_sb_i64(w->out, dims.v[d]);
+  }
   hilo_sb_cat(w->out, "]}");
 }
 

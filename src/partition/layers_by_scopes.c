@@ -39,6 +39,7 @@ typedef struct {
   hilo_vec(stack) stacks;
   hilo_vec(hilo_str) texts; /* by stack: its path */
   hilo_vec(name_scopes) names;
+  uint32_t *scopes;  /* by instruction: 0: none, or 1 + the place among `names` */
   uint32_t n_labels; /* T: layers of all stacks */
   bool has_backward;
   uint32_t *label; /* by instruction, 1 … 2T; 0: none */
@@ -64,28 +65,47 @@ static uint32_t stack_at(scoping *s, hilo_str path) {
   return *at;
 }
 
-/* The scopes of an op_name, looked at once. */
-static const name_scopes *scopes_of(scoping *s, hilo_string name) {
+/* The scopes of an op_name, looked at once: 1 + their place among `names`. */
+static uint32_t scopes_of_name(scoping *s, hilo_string name) {
   bool inserted;
   uint32_t *at = hilo_map_at(&s->name_of, name.ix, &inserted);
-  if (inserted) {
-    *at = s->names.n;
-    name_scopes scopes = {0};
-    hilo_scope found[HILO_MAX_SCOPES];
-    scopes.n = hilo_scopes_of(hilo_string_of(s->f->m, name), s->f->arena, found, &scopes.backward);
-    for (uint32_t k = 0; k < scopes.n; k++) {
-      scopes.scope[k].stack = stack_at(s, found[k].path);
-      scopes.scope[k].number = found[k].number;
-      see(s, scopes.scope[k].stack, found[k].number);
-    }
-    HILO_PUSH(s->f->arena, &s->names, scopes);
+  if (!inserted) return *at;
+  *at = s->names.n + 1;
+  name_scopes scopes = {0};
+  hilo_scope found[HILO_MAX_SCOPES];
+  scopes.n = hilo_scopes_of(hilo_string_of(s->f->m, name), s->f->arena, found, &scopes.backward);
+  for (uint32_t k = 0; k < scopes.n; k++) {
+    scopes.scope[k].stack = stack_at(s, found[k].path);
+    scopes.scope[k].number = found[k].number;
+    see(s, scopes.scope[k].stack, found[k].number);
   }
-  return &s->names.v[*hilo_map_at(&s->name_of, name.ix, &inserted)];
+  HILO_PUSH(s->f->arena, &s->names, scopes);
+  return s->names.n;
 }
 
-static const name_scopes *scopes_of_inst(scoping *s, hilo_inst i) {
-  const hilo_string name = hilo_inst_meta(s->f->m, i).op_name;
-  return name.ix ? scopes_of(s, name) : NULL;
+/* By instruction: 0, or as above. Metadata records are many fewer than instructions. */
+static void find_scopes(scoping *s) {
+  const hilo_entry_graph *g = &s->f->graph;
+  hilo_map of_record = hilo_map_make(g->arena);
+  s->scopes = HILO_NEW_ZEROED(g->arena, uint32_t, g->m->n_inst_slots);
+  for (uint32_t at = 0; at < g->n; at++) {
+    const uint32_t ix = hilo_ix(g->m, g->order[at]);
+    const hilo_record record = hilo_inst_meta_record(g->m, g->order[at]);
+    if (!record.ix || hilo_inst_is(g->m, g->order[at], HILO_OP_PARAMETER)) continue;
+    bool inserted;
+    uint32_t *known = hilo_map_at(&of_record, record.ix, &inserted);
+    if (inserted) {
+      const hilo_string name = hilo_meta_get(&g->m->records, record).op_name;
+      *known = name.ix ? scopes_of_name(s, name) : 0;
+    }
+    s->scopes[ix] = *known;
+  }
+  hilo_map_free(&of_record);
+}
+
+static const name_scopes *scopes_of_inst(const scoping *s, hilo_inst i) {
+  const uint32_t at = s->scopes[hilo_ix(s->f->m, i)];
+  return at ? &s->names.v[at - 1] : NULL;
 }
 
 /* The outermost scope that is a layer of a stack. */
@@ -99,22 +119,16 @@ static bool outermost(const scoping *s, const name_scopes *n, uint32_t *which, u
   return false;
 }
 
-static bool is_labelled_op(const hilo_module *m, hilo_inst i) {
-  return !hilo_inst_is(m, i, HILO_OP_PARAMETER);
-}
-
 /* Which scopes count up; labels in order of first appearance. */
 static void find_stacks(scoping *s) {
   const hilo_entry_graph *g = &s->f->graph;
-  for (uint32_t at = 0; at < g->n; at++)
-    if (is_labelled_op(g->m, g->order[at])) scopes_of_inst(s, g->order[at]);
+  find_scopes(s);
   for (uint32_t k = 0; k < s->stacks.n; k++) {
     stack *its = &s->stacks.v[k];
     its->counts_up = its->n >= 2 && its->first <= 1 && its->last - its->first + 1 == its->n;
   }
   for (uint32_t at = 0; at < g->n; at++) {
-    const name_scopes *names =
-        is_labelled_op(g->m, g->order[at]) ? scopes_of_inst(s, g->order[at]) : NULL;
+    const name_scopes *names = scopes_of_inst(s, g->order[at]);
     uint32_t which = 0;
     uint64_t number;
     if (!outermost(s, names, &which, &number)) continue;
@@ -131,7 +145,7 @@ static void set_labels(scoping *s) {
   const hilo_entry_graph *g = &s->f->graph;
   for (uint32_t at = 0; at < g->n; at++) {
     const hilo_inst i = g->order[at];
-    const name_scopes *names = is_labelled_op(g->m, i) ? scopes_of_inst(s, i) : NULL;
+    const name_scopes *names = scopes_of_inst(s, i);
     uint32_t which = 0;
     uint64_t number = 0;
     if (!outermost(s, names, &which, &number)) continue;

@@ -1,9 +1,9 @@
 /* Dispatch: ops.def's eval column as a table of functions. */
 #include "eval/eval.h"
 
+#include "eval/elementwise/quantized.h"
 #include "eval/eval_parts.h"
 #include "eval/lanes.h"
-#include "eval/quantized.h"
 #include "eval/value_type.h"
 
 static hilo_eval_fn *const functions[HILO_OP_COUNT] = {

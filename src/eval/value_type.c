@@ -1,6 +1,6 @@
 #include "eval/value_type.h"
 
-#include "eval/indices.h"
+#include "eval/movement/indices.h"
 #include "eval/strided.h"
 #include "ir/infer.h"
 

@@ -1,6 +1,6 @@
 /* Regions of scalars over many elements: each kind of step, rounding between operations, nested
  * calls, results in the place of arguments, slots that are used again. */
-#include "eval/apply.h"
+#include "eval/machine/apply.h"
 
 #include "hlo_text_support.h"
 

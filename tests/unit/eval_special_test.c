@@ -2,9 +2,9 @@
  * published vectors, the definition of the transform, and products of the factors. */
 #include "eval/eval.h"
 
+#include "eval/elementwise/wide.h"
 #include "eval/eval_parts.h"
-#include "eval/lapack.h"
-#include "eval/wide.h"
+#include "eval/numeric/lapack.h"
 #include "ir_support.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "base/timer.h"
 #include "driver/pipeline.h"
 #include "driver/report.h"
-#include "driver/run_prove.h"
+#include "driver/run/run_prove.h"
 #include "formats/hlo_proto.h"
 #include "formats/load.h"
 #include "ir/hlo_print.h"

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "driver/config.h"
 #include "driver/pipeline.h"
-#include "driver/run_prove.h"
+#include "driver/run/run_prove.h"
 
 typedef struct {
   const hilo_config *config;

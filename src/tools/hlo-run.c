@@ -1,4 +1,4 @@
-#include "driver/run.h"
+#include "driver/run/run.h"
 #include "tool.h"
 
 static int body(const hilo_config *config, hilo_log *log, hilo_diags *diags) {

@@ -1,9 +1,9 @@
 /* The parts of hlo-run: how results are compared, inputs are seeded, and passes proved. */
 #include "test_support.h"
 
-#include "driver/run_compare.h"
-#include "driver/run_prove.h"
-#include "driver/run_seed.h"
+#include "driver/run/run_compare.h"
+#include "driver/run/run_prove.h"
+#include "driver/run/run_seed.h"
 #include "formats/load.h"
 
 #include <math.h>

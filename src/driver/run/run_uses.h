@@ -7,7 +7,7 @@
 #ifndef HILO_DRIVER_RUN_USES_H
 #define HILO_DRIVER_RUN_USES_H
 
-#include "driver/run_arrays.h"
+#include "driver/run/run_arrays.h"
 
 typedef enum {
   HILO_DEMAND_RANGE,    /* lo … hi, both included */

@@ -1,4 +1,4 @@
-#include "driver/run_evaluate.h"
+#include "driver/run/run_evaluate.h"
 
 #include <inttypes.h>
 

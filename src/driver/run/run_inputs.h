@@ -4,8 +4,8 @@
 #define HILO_DRIVER_RUN_INPUTS_H
 
 #include "driver/config.h"
-#include "driver/run_arrays.h"
-#include "driver/run_compare.h"
+#include "driver/run/run_arrays.h"
+#include "driver/run/run_compare.h"
 
 /* A folder with case.json, inputs.npz and outputs.npz. */
 typedef struct {

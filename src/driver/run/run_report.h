@@ -3,7 +3,7 @@
 #ifndef HILO_DRIVER_RUN_REPORT_H
 #define HILO_DRIVER_RUN_REPORT_H
 
-#include "driver/run_compare.h"
+#include "driver/run/run_compare.h"
 
 /* ` f32[2,3] min -1.5 max 2 mean 0.25`, and how many values are not finite, over all ranks. */
 void hilo_report_array(const hilo_array *array, uint32_t n_ranks, hilo_sb *out);

@@ -4,10 +4,10 @@
 #define HILO_DRIVER_RUN_JOB_H
 
 #include "base/log.h"
-#include "driver/run.h"
-#include "driver/run_evaluate.h"
-#include "driver/run_inputs.h"
-#include "driver/run_prove.h"
+#include "driver/run/run.h"
+#include "driver/run/run_evaluate.h"
+#include "driver/run/run_inputs.h"
+#include "driver/run/run_prove.h"
 
 typedef struct {
   const hilo_config *config;

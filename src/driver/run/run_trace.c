@@ -1,8 +1,8 @@
 /* Traces. Matching is linear: each instruction of the first module is entered in one map under
  * three keys; keys that occur several times are numbered in program order on both sides. */
-#include "driver/run_trace.h"
+#include "driver/run/run_trace.h"
 
-#include "driver/run_report.h"
+#include "driver/run/run_report.h"
 
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
-#include "driver/check_ops.h"
+#include "driver/run/check_ops.h"
 
 #include "analysis/custom_call.h"
-#include "driver/run_compare.h"
-#include "driver/run_report.h"
+#include "driver/run/run_compare.h"
+#include "driver/run/run_report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

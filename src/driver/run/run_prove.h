@@ -17,7 +17,7 @@
 #define HILO_DRIVER_RUN_PROVE_H
 
 #include "base/log.h"
-#include "driver/run_evaluate.h"
+#include "driver/run/run_evaluate.h"
 #include "rewrite/runner.h"
 
 typedef struct hilo_prover hilo_prover;

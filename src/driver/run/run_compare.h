@@ -6,7 +6,7 @@
 #ifndef HILO_DRIVER_RUN_COMPARE_H
 #define HILO_DRIVER_RUN_COMPARE_H
 
-#include "driver/run_arrays.h"
+#include "driver/run/run_arrays.h"
 
 typedef struct {
   double rtol, atol;

@@ -5,7 +5,7 @@
  * which also ends the circles that this can make. An array instruction that has met a demand of a
  * kind before does not pass it on again (a range: unless it is narrower, and at most MAX_NARROWINGS
  * times), so the work is linear. */
-#include "driver/run_uses.h"
+#include "driver/run/run_uses.h"
 
 #include <math.h>
 

@@ -11,7 +11,7 @@
 #ifndef HILO_DRIVER_RUN_SEED_H
 #define HILO_DRIVER_RUN_SEED_H
 
-#include "driver/run_arrays.h"
+#include "driver/run/run_arrays.h"
 
 /* One array a leaf, in `arena`. HILO_LIMIT_ERROR, with a diagnostic, if a parameter has no static
  * shape, cannot be made (opaque), or all of them exceed max_bytes (0: no limit). `skip`: leaves

@@ -1,8 +1,8 @@
 /* hlo-run --check: the test modules of StableHLO, section by section, function by function. */
 #include "base/decompress.h"
 #include "base/file.h"
-#include "driver/check_ops.h"
-#include "driver/run_job.h"
+#include "driver/run/check_ops.h"
+#include "driver/run/run_job.h"
 #include "formats/detect.h"
 #include "formats/load.h"
 #include "formats/mlir_text.h"

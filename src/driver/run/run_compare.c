@@ -1,6 +1,6 @@
 /* Comparison, in blocks: both sides are loaded as doubles and as bits, so that the rules are
  * written once for all element types. Equal bytes are skipped first, which is the usual case. */
-#include "driver/run_compare.h"
+#include "driver/run/run_compare.h"
 
 #include "ir/etype_format.h"
 #include "num/float_text.h"

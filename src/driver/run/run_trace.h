@@ -3,8 +3,8 @@
 #define HILO_DRIVER_RUN_TRACE_H
 
 #include "base/log.h"
-#include "driver/run_compare.h"
-#include "driver/run_evaluate.h"
+#include "driver/run/run_compare.h"
+#include "driver/run/run_evaluate.h"
 
 typedef struct {
   const hilo_module *m;

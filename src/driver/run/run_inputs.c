@@ -1,7 +1,7 @@
-#include "driver/run_inputs.h"
+#include "driver/run/run_inputs.h"
 
 #include "base/file.h"
-#include "driver/run_seed.h"
+#include "driver/run/run_seed.h"
 
 #include <inttypes.h>
 #include <jansson.h>

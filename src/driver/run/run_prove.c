@@ -1,8 +1,8 @@
-#include "driver/run_prove.h"
+#include "driver/run/run_prove.h"
 
 #include "analysis/ranks.h"
-#include "driver/run_report.h"
-#include "driver/run_seed.h"
+#include "driver/run/run_report.h"
+#include "driver/run/run_seed.h"
 #include "ir/etype_format.h"
 
 #include <inttypes.h>

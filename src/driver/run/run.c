@@ -1,13 +1,13 @@
 /* hlo-run, one file after another: load, gather inputs, evaluate, compare, write. */
-#include "driver/run.h"
+#include "driver/run/run.h"
 
 #include "analysis/ranks.h"
 #include "base/file.h"
 #include "driver/netlist_compose.h"
-#include "driver/run_job.h"
-#include "driver/run_report.h"
-#include "driver/run_seed.h"
-#include "driver/run_trace.h"
+#include "driver/run/run_job.h"
+#include "driver/run/run_report.h"
+#include "driver/run/run_seed.h"
+#include "driver/run/run_trace.h"
 #include "formats/load.h"
 #include "ir/verify.h"
 

@@ -15,7 +15,7 @@
 #ifndef HILO_DRIVER_CHECK_OPS_H
 #define HILO_DRIVER_CHECK_OPS_H
 
-#include "driver/run_arrays.h"
+#include "driver/run/run_arrays.h"
 #include "eval/machine.h"
 
 typedef struct {

@@ -2,7 +2,7 @@
 #ifndef HILO_DRIVER_RUN_EVALUATE_H
 #define HILO_DRIVER_RUN_EVALUATE_H
 
-#include "driver/run_arrays.h"
+#include "driver/run/run_arrays.h"
 #include "eval/machine.h"
 
 typedef struct {

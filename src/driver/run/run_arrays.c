@@ -1,6 +1,6 @@
 /* Arrays between files and the evaluator. Linear in the bytes; where the file's form is ours, an
  * array is not copied. */
-#include "driver/run_arrays.h"
+#include "driver/run/run_arrays.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
-#include "driver/run_seed.h"
+#include "driver/run/run_seed.h"
 
-#include "driver/run_uses.h"
+#include "driver/run/run_uses.h"
 
 #include <inttypes.h>
 

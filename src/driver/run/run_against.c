@@ -2,10 +2,10 @@
  * after passes. */
 #include "driver/pass_table.h"
 #include "driver/pipeline.h"
-#include "driver/run_job.h"
-#include "driver/run_prove.h"
-#include "driver/run_report.h"
-#include "driver/run_trace.h"
+#include "driver/run/run_job.h"
+#include "driver/run/run_prove.h"
+#include "driver/run/run_report.h"
+#include "driver/run/run_trace.h"
 
 /* ---- --against ---- */
 

@@ -1,4 +1,4 @@
-#include "driver/run_report.h"
+#include "driver/run/run_report.h"
 
 #include <inttypes.h>
 #include <math.h>

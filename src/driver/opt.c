@@ -224,6 +224,7 @@ static hilo_status run(job *j) {
   options.hooks = (hilo_pass_hooks){j, before_pass, after_pass};
   hilo_runner runner =
       hilo_runner_make(&j->input_arena, &j->scratch, j->diags, &pass_options, &options);
+  runner.ctx.log = j->log;
   hilo_module *m = NULL;
   for (int32_t k = 0; k < n_runs; k++) {
     hilo_arena_reset(&j->module_arena);

@@ -222,6 +222,7 @@ static hilo_status prepare(job *j, hilo_module *m, hilo_layers *layers, hilo_uni
   hilo_program_prove(p, m, &runner_options);
   hilo_runner runner =
       hilo_runner_make(p->text, p->scratch, p->diags, &pass_options, &runner_options);
+  runner.ctx.log = p->log;
   HILO_TRY(hilo_program_proven(
       p, hilo_pipeline_run(&hilo_pipeline_pre_partition, &runner, m, config, p->log)));
   const hilo_layers_options how = {.detect = !config->disable_layer_det};

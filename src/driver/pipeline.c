@@ -44,6 +44,7 @@ static bool gate_memcast_motion(const hilo_config *config, const hilo_module *m)
 GATE(lower_complex)
 GATE(remove_opt_barriers)
 GATE(neuron_op_fusion)
+GATE(schedule)
 GATE(verify_aliasing)
 
 /* ---- tables ---- */
@@ -89,6 +90,7 @@ static const hilo_pipeline_row spine_rows[] = {
     {HILO_PASS_lower_complex, HILO_SPINE_BOTH, gate_lower_complex},                      /* 6 */
     {HILO_PASS_remove_optimization_barriers, HILO_SPINE_BOTH, gate_remove_opt_barriers}, /* 8 */
     {HILO_PASS_neuron_op_fusion, HILO_SPINE_BOTH, gate_neuron_op_fusion},                /* 15 */
+    {HILO_PASS_schedule_postorder, HILO_SPINE_BOTH, gate_schedule},                      /* 17 */
     {HILO_PASS_replace_token_type, HILO_SPINE_BOTH, NULL},                               /* 19 */
     {HILO_PASS_memcast_motion, HILO_SPINE_BOTH, gate_memcast_motion},                    /* 23 */
     {HILO_PASS_sixty_four_hack, HILO_SPINE_BOTH, NULL},                                  /* 25 */
@@ -130,6 +132,7 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
       .drop_unsafe_may_alias = config->drop_unsafe_may_alias,
       .num_replicas = config->num_replicas,
       .num_partitions = config->num_partitions,
+      .schedule_effort = config->schedule_effort,
   };
 }
 

@@ -51,6 +51,7 @@ static hilo_status run_passes(hilo_program *p, hilo_module *m) {
   hilo_runner_options options = hilo_pipeline_runner_options(p->config);
   hilo_program_prove(p, m, &options);
   hilo_runner runner = hilo_runner_make(p->text, p->scratch, p->diags, &pass_options, &options);
+  runner.ctx.log = p->log;
   hilo_status status = hilo_pipeline_run(&hilo_pipeline_hlo, &runner, m, p->config, p->log);
   if (status == HILO_OK) {
     import(p, m);

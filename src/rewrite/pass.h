@@ -7,6 +7,7 @@
 #ifndef HILO_REWRITE_PASS_H
 #define HILO_REWRITE_PASS_H
 
+#include "base/log.h"
 #include "ir/module.h"
 
 /* The flags that tune passes, filled in by the driver from the command line (driver/options.def).
@@ -26,6 +27,7 @@ typedef struct {
   bool drop_collective_tokens;
   bool drop_unsafe_may_alias;
   int64_t num_replicas, num_partitions; /* --num-…; 0: as the module says */
+  int64_t schedule_effort;              /* step 17: 1, or 2 to search */
 } hilo_pass_options;
 
 enum {
@@ -40,6 +42,7 @@ typedef struct hilo_pass_ctx {
   hilo_diags *diags;
   hilo_arena *scratch;
   const hilo_pass_options *options;
+  hilo_log *log; /* for what a step's text promises; NULL: none */
   uint32_t n_matched, n_rewritten; /* for the step's INFO line; passes count, the runner clears */
 } hilo_pass_ctx;
 

@@ -5,6 +5,7 @@
 
 #include "rewrite/pass.h"
 
+HILO_DECLARE_PASS(schedule_postorder); /* 17 */
 HILO_DECLARE_PASS(memcast_motion);
 
 #endif

@@ -1,0 +1,189 @@
+/* D and E of step 17.
+ *
+ * Candidates come from orders.h. Then the instruction at the peak is looked at: a minimum cut says
+ * how little can be alive when it runs and what runs before it then. The order is split there,
+ * each side is improved on its own as far as it stands above what the cut promises, and so on
+ * while the peak falls. Parts are problems like the whole. The work of all of it is bounded. */
+#include "sched/best_order.h"
+
+#include "sched/bottleneck.h"
+#include "sched/orders.h"
+
+enum { MAX_ROUNDS = 16, MAX_DEPTH = 24, CANDIDATE_WORK = 30 };
+
+typedef struct {
+  const hilo_problem *p;
+  hilo_arena *arena;
+  uint32_t *best, *trial;
+  hilo_best_order found;
+} search;
+
+/* ---- D, candidates ---- */
+
+static bool consider(search *s, const uint32_t *order, const char *how) {
+  const uint64_t peak = hilo_problem_peak(s->p, order, NULL, s->arena);
+  if (peak >= s->found.peak) return false;
+  memcpy(s->best, order, sizeof(uint32_t) * s->p->n);
+  s->found.peak = peak;
+  s->found.how = how;
+  return true;
+}
+
+/* The trial, and what refining makes of it. */
+static void consider_trial(search *s, const char *how, int rounds) {
+  consider(s, s->trial, how);
+  for (int k = 0; k < rounds; k++) {
+    hilo_order_refine(s->p, s->trial, s->arena);
+    consider(s, s->trial, "refined");
+  }
+}
+
+static void start(search *s) {
+  for (uint32_t k = 0; k < s->p->n; k++) s->trial[k] = k;
+  s->found = (hilo_best_order){.peak = UINT64_MAX};
+  consider(s, s->trial, "input");
+}
+
+static void try_cheap(search *s) {
+  hilo_order_postorder(s->p, s->trial, s->arena);
+  consider(s, s->trial, "postorder");
+  hilo_order_by_need(s->p, NULL, false, s->trial, s->arena);
+  consider_trial(s, "need", 1);
+}
+
+static void try_all(search *s) {
+  const hilo_problem *p = s->p;
+  uint32_t *post = HILO_NEW_ARRAY(s->arena, uint32_t, (size_t)p->n + 1);
+  consider_trial(s, "input", 2);
+  hilo_order_postorder(p, post, s->arena);
+  memcpy(s->trial, post, sizeof(uint32_t) * p->n);
+  consider_trial(s, "postorder", 2);
+  hilo_order_xla_dfs(p, s->trial, s->arena);
+  consider_trial(s, "xla-dfs", 2);
+  for (int from_post = 0; from_post < 2; from_post++)
+    for (int last_user = 0; last_user < 2; last_user++) {
+      hilo_order_by_need(p, from_post ? post : NULL, last_user, s->trial, s->arena);
+      consider_trial(s, "need", 2);
+    }
+  hilo_order_list(p, s->trial, s->arena);
+  consider_trial(s, "greedy", 2);
+  hilo_order_list_from_end(p, s->trial, s->arena);
+  consider_trial(s, "greedy", 2);
+}
+
+/* ---- E, bottlenecks ---- */
+
+typedef struct {
+  hilo_arena *arena;
+  uint64_t work; /* steps that may still be taken */
+} budget;
+
+static bool spend(budget *b, uint64_t steps) {
+  if (b->work < steps) return false;
+  b->work -= steps;
+  return true;
+}
+
+/* `order` with S first, then the node, then the rest, each as it stood. Returns |S|. */
+static uint32_t split(const hilo_problem *p, const uint32_t *order, const uint64_t *before,
+                      uint32_t node, uint32_t *out) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < p->n; k++)
+    if (hilo_bitset_get(before, order[k])) out[n++] = order[k];
+  const uint32_t n_before = n;
+  out[n++] = node;
+  for (uint32_t k = 0; k < p->n; k++)
+    if (!hilo_bitset_get(before, order[k]) && order[k] != node) out[n++] = order[k];
+  return n_before;
+}
+
+static uint64_t improve(const hilo_problem *p, uint32_t *order, uint64_t target, uint64_t *bound,
+                        int depth, budget *b);
+
+/* Improve order[first … first + n) as a problem of its own. */
+static void improve_part(const hilo_problem *p, uint32_t *order, uint32_t first, uint32_t n,
+                         uint64_t target, int depth, budget *b) {
+  if (n < 2) return;
+  hilo_scratch scratch;
+  hilo_scratch_init(&scratch, b->arena);
+  budget mine = {&scratch.arena, b->work};
+  const hilo_problem part = hilo_problem_part(p, order, first, n, &scratch.arena);
+  uint32_t *its = HILO_NEW_ARRAY(&scratch.arena, uint32_t, n);
+  for (uint32_t k = 0; k < n; k++) its[k] = k;
+  const uint64_t old = hilo_problem_peak(&part, its, NULL, &scratch.arena);
+  if (old > target && improve(&part, its, target, NULL, depth + 1, &mine) < old)
+    for (uint32_t k = 0; k < n; k++) order[first + k] = part.origin[its[k]];
+  b->work = mine.work;
+  hilo_scratch_deinit(&scratch);
+}
+
+/* The best of all candidates, if it is better than `order`. */
+static uint64_t improve_by_candidates(const hilo_problem *p, uint32_t *order, budget *b) {
+  search s = {.p = p, .arena = b->arena};
+  s.best = HILO_NEW_ARRAY(b->arena, uint32_t, (size_t)p->n + 1);
+  s.trial = HILO_NEW_ARRAY(b->arena, uint32_t, (size_t)p->n + 1);
+  s.found.peak = hilo_problem_peak(p, order, NULL, b->arena);
+  memcpy(s.best, order, sizeof(uint32_t) * p->n);
+  if (spend(b, (uint64_t)CANDIDATE_WORK * (p->n + p->preds.first[p->n]))) {
+    for (uint32_t k = 0; k < p->n; k++) s.trial[k] = k;
+    try_all(&s);
+    memcpy(order, s.best, sizeof(uint32_t) * p->n);
+  }
+  return s.found.peak;
+}
+
+/* One cut at the first peak of `order`; true if the order got better. */
+static bool cut_once(const hilo_problem *p, uint32_t *order, uint64_t *peak, bool largest,
+                     uint64_t target, uint64_t *bound, int depth, budget *b) {
+  uint32_t step = 0;
+  (void)hilo_problem_peak(p, order, &step, b->arena);
+  const uint32_t node = order[step];
+  uint64_t *before = hilo_bitset_create(b->arena, p->n);
+  uint64_t least = 0;
+  if (!hilo_bottleneck_cut(p, node, largest, before, &least, &b->work, b->arena)) return false;
+  if (bound && least > *bound) *bound = least;
+  if (least >= *peak) return false;
+  uint32_t *trial = HILO_NEW_ARRAY(b->arena, uint32_t, (size_t)p->n + 1);
+  const uint32_t n_before = split(p, order, before, node, trial);
+  const uint64_t goal = least > target ? least : target;
+  improve_part(p, trial, 0, n_before, goal, depth, b);
+  improve_part(p, trial, n_before + 1, p->n - n_before - 1, goal, depth, b);
+  const uint64_t its = hilo_problem_peak(p, trial, NULL, b->arena);
+  if (its >= *peak) return false;
+  memcpy(order, trial, sizeof(uint32_t) * p->n);
+  *peak = its;
+  return true;
+}
+
+static uint64_t improve(const hilo_problem *p, uint32_t *order, uint64_t target, uint64_t *bound,
+                        int depth, budget *b) {
+  uint64_t peak =
+      depth ? improve_by_candidates(p, order, b) : hilo_problem_peak(p, order, NULL, b->arena);
+  for (int round = 0; depth < MAX_DEPTH && round < MAX_ROUNDS && peak > target; round++) {
+    if (!spend(b, p->n)) break;
+    if (cut_once(p, order, &peak, false, target, bound, depth, b)) continue;
+    if (bound && *bound >= peak) break;
+    if (!cut_once(p, order, &peak, true, target, bound, depth, b)) break;
+  }
+  return peak;
+}
+
+hilo_best_order hilo_best_order_find(const hilo_problem *p, int effort, uint32_t *order,
+                                     hilo_arena *scratch) {
+  hilo_scratch own;
+  hilo_scratch_init(&own, scratch);
+  search s = {.p = p, .arena = &own.arena, .best = order};
+  s.trial = HILO_NEW_ARRAY(&own.arena, uint32_t, (size_t)p->n + 1);
+  start(&s);
+  try_cheap(&s);
+  if (effort >= 2) {
+    for (uint32_t k = 0; k < p->n; k++) s.trial[k] = k;
+    try_all(&s);
+    budget b = {&own.arena, 3000 * ((uint64_t)p->n + p->preds.first[p->n])};
+    const uint64_t peak = improve(p, order, 0, &s.found.bound, 0, &b);
+    if (peak < s.found.peak) s.found.how = "cut";
+    s.found.peak = peak;
+  }
+  hilo_scratch_deinit(&own);
+  return s.found;
+}

@@ -1,0 +1,173 @@
+#include "sched/orders.h"
+
+#include <stdlib.h>
+
+/* ---- depth first ---- */
+
+typedef struct {
+  uint32_t node, next;
+} frame;
+
+typedef struct {
+  const hilo_problem *p;
+  const uint32_t *preds; /* like p->preds.v, in the order in which they are visited */
+  uint64_t *seen;
+  frame *stack;
+  uint32_t *order, n;
+} walk;
+
+static void walk_from(walk *w, uint32_t root) {
+  if (!hilo_bitset_insert(w->seen, root)) return;
+  uint32_t depth = 0;
+  w->stack[depth++] = (frame){root, w->p->preds.first[root]};
+  while (depth) {
+    frame *top = &w->stack[depth - 1];
+    if (top->next == w->p->preds.first[top->node + 1]) {
+      w->order[w->n++] = top->node;
+      depth--;
+      continue;
+    }
+    const uint32_t pred = w->preds[top->next++];
+    if (hilo_bitset_insert(w->seen, pred))
+      w->stack[depth++] = (frame){pred, w->p->preds.first[pred]};
+  }
+}
+
+static void walk_all(const hilo_problem *p, const uint32_t *preds, uint32_t *order,
+                     hilo_arena *scratch) {
+  walk w = {.p = p, .preds = preds, .order = order};
+  w.seen = hilo_bitset_create(scratch, p->n);
+  w.stack = HILO_NEW_ARRAY(scratch, frame, (size_t)p->n + 1);
+  if (p->root != HILO_NO_NODE) walk_from(&w, p->root);
+  for (uint32_t k = 0; k < p->n; k++)
+    if (p->root != HILO_NO_NODE || hilo_list_n(&p->succs, k) == 0) walk_from(&w, k);
+}
+
+void hilo_order_postorder(const hilo_problem *p, uint32_t *order, hilo_arena *scratch) {
+  const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
+  walk_all(p, p->preds.v, order, scratch);
+  hilo_arena_rewind(scratch, mark);
+}
+
+/* ---- sorted operands ---- */
+
+typedef struct {
+  int64_t first, second; /* falling */
+  uint32_t third;        /* rising */
+  uint32_t node;
+} choice;
+
+static int compare_choices(const void *a, const void *b) {
+  const choice *x = a, *y = b;
+  if (x->first != y->first) return x->first > y->first ? -1 : 1;
+  if (x->second != y->second) return x->second > y->second ? -1 : 1;
+  return (x->third > y->third) - (x->third < y->third);
+}
+
+static void sort_choices(choice *c, uint32_t n) {
+  if (n > 8) {
+    qsort(c, n, sizeof(choice), compare_choices);
+    return;
+  }
+  for (uint32_t k = 1; k < n; k++) {
+    const choice it = c[k];
+    uint32_t at = k;
+    for (; at && compare_choices(&it, &c[at - 1]) < 0; at--) c[at] = c[at - 1];
+    c[at] = it;
+  }
+}
+
+static uint32_t most_preds(const hilo_problem *p) {
+  uint32_t most = 0;
+  for (uint32_t k = 0; k < p->n; k++)
+    if (hilo_list_n(&p->preds, k) > most) most = hilo_list_n(&p->preds, k);
+  return most;
+}
+
+/* p->preds.v with each list sorted by the keys of the nodes; ties by `rank`, or as they stand. */
+static uint32_t *sorted_preds(const hilo_problem *p, const int64_t *first, const int64_t *second,
+                              const uint32_t *rank, hilo_arena *scratch) {
+  uint32_t *out = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)p->preds.first[p->n] + 1);
+  choice *choices = HILO_NEW_ARRAY(scratch, choice, (size_t)most_preds(p) + 1);
+  for (uint32_t k = 0; k < p->n; k++) {
+    const uint32_t from = p->preds.first[k], n = hilo_list_n(&p->preds, k);
+    for (uint32_t c = 0; c < n; c++) {
+      const uint32_t node = p->preds.v[from + c];
+      choices[c] = (choice){first[node], second ? second[node] : 0, rank ? rank[node] : c, node};
+    }
+    sort_choices(choices, n);
+    for (uint32_t c = 0; c < n; c++) out[from + c] = choices[c].node;
+  }
+  return out;
+}
+
+static int64_t cut_to(uint64_t a, int64_t most) { return a > (uint64_t)most ? most : (int64_t)a; }
+static int64_t made_by(const hilo_problem *p, uint32_t node) {
+  return p->makes[node] == HILO_NO_NODE ? 0 : cut_to(p->bytes[p->makes[node]], INT64_MAX / 4);
+}
+
+void hilo_order_xla_dfs(const hilo_problem *p, uint32_t *order, hilo_arena *scratch) {
+  const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
+  int64_t *extra = HILO_NEW_ARRAY(scratch, int64_t, (size_t)p->n + 1);
+  int64_t *size = HILO_NEW_ARRAY(scratch, int64_t, (size_t)p->n + 1);
+  int64_t total = 0;
+  for (uint32_t k = 0; k < p->n; k++)
+    total = cut_to((uint64_t)total + (uint64_t)made_by(p, k), INT64_MAX / 4);
+  for (uint32_t k = 0; k < p->n; k++) {
+    const uint32_t users = hilo_list_n(&p->succs, k);
+    extra[k] = users ? users - 1 : 0;
+    size[k] = made_by(p, k);
+    for (HILO_LIST_EACH(e, &p->preds, k)) {
+      extra[k] = cut_to((uint64_t)(extra[k] + extra[p->preds.v[e]]), p->n);
+      size[k] = cut_to((uint64_t)size[k] + (uint64_t)size[p->preds.v[e]], total);
+    }
+  }
+  walk_all(p, sorted_preds(p, extra, size, p->name_rank, scratch), order, scratch);
+  hilo_arena_rewind(scratch, mark);
+}
+
+/* ---- by need ---- */
+
+static uint32_t *find_owners(const hilo_problem *p, const uint32_t *by, bool last_user,
+                             hilo_arena *scratch) {
+  uint32_t *owner = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)p->n + 1);
+  memset(owner, 0xff, sizeof(uint32_t) * ((size_t)p->n + 1));
+  for (uint32_t k = 0; k < p->n; k++) {
+    const uint32_t node = by ? by[k] : k;
+    for (HILO_LIST_EACH(e, &p->preds, node)) {
+      uint32_t *its = &owner[p->preds.v[e]];
+      if (*its == HILO_NO_NODE || last_user) *its = node;
+    }
+  }
+  return owner;
+}
+
+void hilo_order_by_need(const hilo_problem *p, const uint32_t *by, bool last_user, uint32_t *order,
+                        hilo_arena *scratch) {
+  const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
+  const uint32_t *owner = find_owners(p, by, last_user, scratch);
+  int64_t *need = HILO_NEW_ARRAY(scratch, int64_t, (size_t)p->n + 1);
+  int64_t *gap = HILO_NEW_ARRAY(scratch, int64_t, (size_t)p->n + 1); /* need - result */
+  choice *owned = HILO_NEW_ARRAY(scratch, choice, (size_t)most_preds(p) + 1);
+  for (uint32_t k = 0; k < p->n; k++) {
+    const uint32_t node = by ? by[k] : k;
+    uint32_t n = 0;
+    for (HILO_LIST_EACH(e, &p->preds, node)) {
+      const uint32_t c = p->preds.v[e];
+      if (owner[c] == node) owned[n] = (choice){gap[c], 0, n, c}, n++;
+    }
+    sort_choices(owned, n);
+    int64_t current = 0, peak = 0;
+    for (uint32_t c = 0; c < n; c++) {
+      const int64_t with = current + need[owned[c].node];
+      if (with > peak) peak = with;
+      current += cut_to(p->held[owned[c].node], INT64_MAX / 1024);
+    }
+    const int64_t result = made_by(p, node);
+    const int64_t running = current + result + cut_to(p->transient[node], INT64_MAX / 1024);
+    need[node] = cut_to((uint64_t)(running > peak ? running : peak), INT64_MAX / 8);
+    gap[node] = need[node] - cut_to(p->held[node], INT64_MAX / 1024);
+  }
+  walk_all(p, sorted_preds(p, gap, NULL, NULL, scratch), order, scratch);
+  hilo_arena_rewind(scratch, mark);
+}

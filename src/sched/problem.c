@@ -1,0 +1,254 @@
+#include "sched/problem.h"
+
+/* ---- of a computation ---- */
+
+typedef struct {
+  const hilo_lifetimes *l;
+  const hilo_motion *motion;
+  hilo_arena *arena;
+  uint32_t *mark; /* by place: the last list that took it in, plus 1 */
+  uint32_t *first;
+  hilo_vec(uint32_t) preds;
+  hilo_order_edge *edges; /* of the motion, by place, sorted by the one behind */
+} maker;
+
+static void take_in(maker *k, uint32_t at, uint32_t before) {
+  if (k->mark[before] == at + 1) return;
+  k->mark[before] = at + 1;
+  HILO_PUSH(k->arena, &k->preds, before);
+}
+
+/* Operands in their order, then control and order edges. */
+static void add_preds(maker *k, uint32_t at, const hilo_place_lists *order_edges) {
+  const hilo_module *m = k->l->m;
+  const hilo_inst i = k->l->insts[at];
+  const uint32_t *place = k->l->place;
+  for (uint32_t o = 0; o < hilo_inst_n_operands(m, i); o++)
+    take_in(k, at, place[hilo_ix(m, hilo_inst_operand(m, i, o))]);
+  for (uint32_t e = hilo_control_first_pred(m, i); e; e = m->edge.v[e].next_of_succ)
+    take_in(k, at, place[m->edge.v[e].pred]);
+  for (HILO_LIST_EACH(e, order_edges, at)) take_in(k, at, order_edges->v[e]);
+}
+
+static hilo_place_lists order_edges_by_place(const hilo_lifetimes *l, const hilo_motion *motion,
+                                             hilo_arena *arena) {
+  hilo_place_lists out = {.first = HILO_NEW_ZEROED(arena, uint32_t, (size_t)l->n + 2),
+                          .v = HILO_NEW_ARRAY(arena, uint32_t, (size_t)motion->n_edges + 1)};
+  for (uint32_t e = 0; e < motion->n_edges; e++)
+    out.first[l->place[motion->by_after[e].after] + 2]++;
+  for (uint32_t k = 0; k < l->n; k++) out.first[k + 2] += out.first[k + 1];
+  for (uint32_t e = 0; e < motion->n_edges; e++)
+    out.v[out.first[l->place[motion->by_after[e].after] + 1]++] =
+        l->place[motion->by_after[e].before];
+  return out;
+}
+
+/* Lists by what stood in them. */
+static hilo_place_lists invert(const hilo_place_lists *lists, uint32_t n_lists, uint32_t n_values,
+                               hilo_arena *arena) {
+  const uint32_t n = lists->first[n_lists];
+  hilo_place_lists out = {.first = HILO_NEW_ZEROED(arena, uint32_t, (size_t)n_values + 2),
+                          .v = HILO_NEW_ARRAY(arena, uint32_t, (size_t)n + 1)};
+  for (uint32_t at = 0; at < n; at++) out.first[lists->v[at] + 2]++;
+  for (uint32_t k = 0; k < n_values; k++) out.first[k + 2] += out.first[k + 1];
+  for (uint32_t k = 0; k < n_lists; k++)
+    for (HILO_LIST_EACH(at, lists, k)) out.v[out.first[lists->v[at] + 1]++] = k;
+  return out;
+}
+
+hilo_problem hilo_problem_make(const hilo_lifetimes *l, const hilo_motion *motion,
+                               hilo_arena *arena) {
+  const size_t n = (size_t)l->n + 1;
+  maker k = {.l = l, .motion = motion, .arena = arena};
+  k.mark = HILO_NEW_ZEROED(arena, uint32_t, n);
+  k.first = HILO_NEW_ZEROED(arena, uint32_t, n + 1);
+  uint32_t *self = HILO_NEW_ARRAY(arena, uint32_t, n);
+  uint32_t *makes = HILO_NEW_ARRAY(arena, uint32_t, n);
+  uint64_t *held = HILO_NEW_ZEROED(arena, uint64_t, n);
+  const hilo_place_lists order_edges = order_edges_by_place(l, motion, arena);
+  for (uint32_t at = 0; at < l->n; at++) {
+    self[at] = at;
+    makes[at] = l->bytes[at] ? at : HILO_NO_NODE;
+    for (HILO_LIST_EACH(h, &l->held, at)) held[at] += l->bytes[l->held.v[h]];
+    add_preds(&k, at, &order_edges);
+    k.first[at + 1] = k.preds.n;
+  }
+  const hilo_inst root = hilo_comp_root(l->m, motion->comp);
+  hilo_problem p = {.n = l->n,
+                    .n_buffers = l->n,
+                    .root = root.ix ? l->place[hilo_ix(l->m, root)] : HILO_NO_NODE,
+                    .origin = self,
+                    .transient = l->transient,
+                    .held = held,
+                    .makes = makes,
+                    .preds = {k.first, k.preds.v},
+                    .reads = l->touched,
+                    .readers = l->touchers,
+                    .bytes = l->bytes,
+                    .maker = self,
+                    .kept = l->kept};
+  if (!p.preds.v) p.preds.v = k.first;
+  p.succs = invert(&p.preds, p.n, p.n, arena);
+  return p;
+}
+
+/* ---- parts ---- */
+
+typedef struct {
+  const hilo_problem *p;
+  uint32_t n;
+  uint32_t *node;   /* of the part, by node of the whole; HILO_NO_NODE: not in it */
+  uint32_t *buffer; /* likewise */
+} part_map;
+
+static hilo_place_lists map_lists(const hilo_place_lists *lists, const uint32_t *nodes, uint32_t n,
+                                  const uint32_t *to, hilo_arena *arena) {
+  uint32_t total = 0;
+  for (uint32_t k = 0; k < n; k++) total += hilo_list_n(lists, nodes[k]);
+  hilo_place_lists out = {.first = HILO_NEW_ARRAY(arena, uint32_t, (size_t)n + 2),
+                          .v = HILO_NEW_ARRAY(arena, uint32_t, (size_t)total + 1)};
+  uint32_t at = 0;
+  for (uint32_t k = 0; k < n; k++) {
+    out.first[k] = at;
+    for (HILO_LIST_EACH(e, lists, nodes[k]))
+      if (to[lists->v[e]] != HILO_NO_NODE) out.v[at++] = to[lists->v[e]];
+  }
+  out.first[n] = at;
+  out.first[n + 1] = at;
+  return out;
+}
+
+/* Buffers that the part makes or reads, in order of appearance. */
+static uint32_t number_buffers(const hilo_problem *p, const uint32_t *nodes, uint32_t n,
+                               uint32_t *to, uint32_t *from) {
+  uint32_t n_buffers = 0;
+  for (uint32_t k = 0; k < n; k++) {
+    const uint32_t made = p->makes[nodes[k]];
+    if (made != HILO_NO_NODE && to[made] == HILO_NO_NODE) {
+      from[n_buffers] = made;
+      to[made] = n_buffers++;
+    }
+    for (HILO_LIST_EACH(r, &p->reads, nodes[k])) {
+      if (to[p->reads.v[r]] != HILO_NO_NODE) continue;
+      from[n_buffers] = p->reads.v[r];
+      to[p->reads.v[r]] = n_buffers++;
+    }
+  }
+  return n_buffers;
+}
+
+/* 0: before the part, 1: in it, 2: behind it. */
+static uint8_t *find_sides(const hilo_problem *p, const uint32_t *order, uint32_t first, uint32_t n,
+                           hilo_arena *arena) {
+  uint8_t *side = HILO_NEW_ARRAY(arena, uint8_t, (size_t)p->n + 1);
+  for (uint32_t k = 0; k < p->n; k++) side[order[k]] = k < first ? 0 : k < first + n ? 1 : 2;
+  return side;
+}
+
+/* Is the buffer alive at the start of the part, and has it a reader in it, one behind it? */
+typedef struct {
+  bool from_start, in, behind;
+} buffer_use;
+static buffer_use use_of(const hilo_problem *p, const uint8_t *side, uint32_t buffer) {
+  buffer_use use = {.from_start = p->maker[buffer] == HILO_NO_NODE || !side[p->maker[buffer]]};
+  for (HILO_LIST_EACH(r, &p->readers, buffer)) {
+    use.in |= side[p->readers.v[r]] == 1;
+    use.behind |= side[p->readers.v[r]] == 2;
+  }
+  use.behind |= hilo_bitset_get(p->kept, buffer);
+  return use;
+}
+
+hilo_problem hilo_problem_part(const hilo_problem *p, const uint32_t *order, uint32_t first,
+                               uint32_t n, hilo_arena *arena) {
+  const uint32_t *nodes = order + first;
+  const size_t size = (size_t)n + 1;
+  uint32_t *origin = HILO_NEW_ARRAY(arena, uint32_t, size);
+  uint32_t *makes = HILO_NEW_ARRAY(arena, uint32_t, size);
+  uint64_t *held = HILO_NEW_ARRAY(arena, uint64_t, size);
+  uint64_t *transient = HILO_NEW_ARRAY(arena, uint64_t, size);
+  uint32_t *to_node = HILO_NEW_ARRAY(arena, uint32_t, (size_t)p->n + 1);
+  uint32_t *to_buffer = HILO_NEW_ARRAY(arena, uint32_t, (size_t)p->n_buffers + 1);
+  uint32_t *from_buffer = HILO_NEW_ARRAY(arena, uint32_t, (size_t)p->n_buffers + 1);
+  memset(to_node, 0xff, sizeof(uint32_t) * ((size_t)p->n + 1));
+  memset(to_buffer, 0xff, sizeof(uint32_t) * ((size_t)p->n_buffers + 1));
+  for (uint32_t k = 0; k < n; k++) to_node[nodes[k]] = k;
+  const uint32_t n_buffers = number_buffers(p, nodes, n, to_buffer, from_buffer);
+  const uint8_t *side = find_sides(p, order, first, n, arena);
+  uint64_t *bytes = HILO_NEW_ARRAY(arena, uint64_t, (size_t)n_buffers + 1);
+  uint32_t *maker_of = HILO_NEW_ARRAY(arena, uint32_t, (size_t)n_buffers + 1);
+  uint64_t *kept = hilo_bitset_create(arena, n_buffers);
+  hilo_problem out = {.n = n, .n_buffers = n_buffers, .root = HILO_NO_NODE, .base = p->base};
+  for (uint32_t b = 0; b < p->n_buffers; b++) {
+    const uint32_t to = to_buffer[b];
+    const buffer_use use = use_of(p, side, b);
+    if (to == HILO_NO_NODE) {
+      if (use.from_start && use.behind) out.base += p->bytes[b];
+      continue;
+    }
+    bytes[to] = p->bytes[b];
+    maker_of[to] = use.from_start ? HILO_NO_NODE : to_node[p->maker[b]];
+    if (use.behind) hilo_bitset_set(kept, to);
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    const uint32_t made = p->makes[nodes[k]];
+    origin[k] = nodes[k];
+    held[k] = p->held[nodes[k]];
+    transient[k] = p->transient[nodes[k]];
+    makes[k] = made == HILO_NO_NODE ? HILO_NO_NODE : to_buffer[made];
+  }
+  out.origin = origin;
+  out.makes = makes;
+  out.held = held;
+  out.transient = transient;
+  out.bytes = bytes;
+  out.maker = maker_of;
+  out.kept = kept;
+  out.preds = map_lists(&p->preds, nodes, n, to_node, arena);
+  out.succs = map_lists(&p->succs, nodes, n, to_node, arena);
+  out.reads = map_lists(&p->reads, nodes, n, to_buffer, arena);
+  out.readers = map_lists(&p->readers, from_buffer, n_buffers, to_node, arena);
+  return out;
+}
+
+/* ---- orders ---- */
+
+uint64_t hilo_problem_peak(const hilo_problem *p, const uint32_t *order, uint32_t *step,
+                           hilo_arena *scratch) {
+  const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
+  uint32_t *left = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)p->n_buffers + 1);
+  uint64_t live = p->base, peak = 0;
+  for (uint32_t b = 0; b < p->n_buffers; b++) {
+    left[b] = hilo_list_n(&p->readers, b) + hilo_bitset_get(p->kept, b);
+    if (p->maker[b] == HILO_NO_NODE) live += p->bytes[b];
+  }
+  if (step) *step = 0;
+  for (uint32_t k = 0; k < p->n; k++) {
+    const uint32_t node = order ? order[k] : k, made = p->makes[node];
+    if (made != HILO_NO_NODE) live += p->bytes[made];
+    if (live + p->transient[node] > peak) {
+      peak = live + p->transient[node];
+      if (step) *step = k;
+    }
+    for (HILO_LIST_EACH(r, &p->reads, node))
+      if (--left[p->reads.v[r]] == 0) live -= p->bytes[p->reads.v[r]];
+    if (made != HILO_NO_NODE && left[made] == 0) live -= p->bytes[made];
+  }
+  hilo_arena_rewind(scratch, mark);
+  return peak;
+}
+
+bool hilo_problem_is_order(const hilo_problem *p, const uint32_t *order, hilo_arena *scratch) {
+  const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
+  uint64_t *ran = hilo_bitset_create(scratch, p->n);
+  bool good = true;
+  for (uint32_t k = 0; k < p->n && good; k++) {
+    good = order[k] < p->n && hilo_bitset_insert(ran, order[k]);
+    for (uint32_t e = good ? p->preds.first[order[k]] : 1,
+                  end = good ? p->preds.first[order[k] + 1] : 0;
+         e < end; e++)
+      good &= hilo_bitset_get(ran, p->preds.v[e]);
+  }
+  hilo_arena_rewind(scratch, mark);
+  return good;
+}

@@ -1,0 +1,56 @@
+/* A computation as the scheduler sees it, away from the IR: nodes that must run, what must run
+ * before what, and buffers with a size, a maker and readers. Orders are arrays of nodes.
+ *
+ * A part of a problem (what runs up to some instruction, and what is left then) is a problem again:
+ * buffers made before it are alive from the start, buffers that somebody reads after it are kept.
+ * Nodes are numbered in an order that is possible, so node k never needs one above it. */
+#ifndef HILO_SCHED_PROBLEM_H
+#define HILO_SCHED_PROBLEM_H
+
+#include "sched/motion.h"
+
+#define HILO_NO_NODE UINT32_MAX
+
+typedef struct {
+  uint32_t n, n_buffers;
+  uint32_t root;                 /* the node whose value is returned; HILO_NO_NODE: of a part */
+  const uint32_t *origin;        /* by node: its number in the problem that it is a part of, or its
+                                    place in the computation */
+  const uint64_t *transient;     /* by node: bytes while it runs */
+  const uint64_t *held;          /* by node: bytes that its value may hold */
+  const uint32_t *makes;         /* by node: the buffer that it makes; HILO_NO_NODE: none */
+  const uint32_t *name_rank;     /* by node: of its name among all; NULL: not known */
+  hilo_place_lists preds, succs; /* by node: what must run before and behind, each once */
+  hilo_place_lists reads;        /* by node: buffers */
+  hilo_place_lists readers;      /* by buffer: nodes */
+  const uint64_t *bytes;         /* by buffer */
+  const uint32_t *maker;         /* by buffer; HILO_NO_NODE: alive from the start */
+  const uint64_t *kept;          /* bit by buffer: alive to the end */
+  uint64_t base;                 /* alive all along, and nobody's business here */
+} hilo_problem;
+
+/* The problem of a computation in the order in which it stands. Linear; in `arena`. */
+hilo_problem hilo_problem_make(const hilo_lifetimes *lifetimes, const hilo_motion *motion,
+                               hilo_arena *arena);
+/* The nodes `nodes[0 … n)`, a run of a possible order: `first` of `order` up to there have run
+ * before, and what is behind runs later. Numbered as they stand there. */
+hilo_problem hilo_problem_part(const hilo_problem *p, const uint32_t *order, uint32_t first,
+                               uint32_t n, hilo_arena *arena);
+
+/* The peak of an order (NULL: as numbered), and where it is first reached (a step of the order; may
+ * be NULL). */
+uint64_t hilo_problem_peak(const hilo_problem *p, const uint32_t *order, uint32_t *step,
+                           hilo_arena *scratch);
+/* Is every node there once, and behind what must run before it? */
+bool hilo_problem_is_order(const hilo_problem *p, const uint32_t *order, hilo_arena *scratch);
+
+static inline uint32_t hilo_list_n(const hilo_place_lists *lists, uint32_t k) {
+  return lists->first[k + 1] - lists->first[k];
+}
+/* for (HILO_LIST_EACH(at, &p->preds, node)) … p->preds.v[at] */
+#define HILO_LIST_EACH(at, lists, k)                                                               \
+  uint32_t at = (lists)->first[k];                                                                 \
+  at < (lists)->first[(k) + 1];                                                                    \
+  at++
+
+#endif

@@ -45,6 +45,7 @@ GATE(lower_complex)
 GATE(remove_opt_barriers)
 GATE(neuron_op_fusion)
 GATE(schedule)
+GATE(hoist_compute)
 GATE(verify_aliasing)
 
 /* ---- tables ---- */
@@ -92,6 +93,7 @@ static const hilo_pipeline_row spine_rows[] = {
     {HILO_PASS_neuron_op_fusion, HILO_SPINE_BOTH, gate_neuron_op_fusion},                /* 15 */
     {HILO_PASS_schedule_postorder, HILO_SPINE_BOTH, gate_schedule},                      /* 17 */
     {HILO_PASS_replace_token_type, HILO_SPINE_BOTH, NULL},                               /* 19 */
+    {HILO_PASS_hoist_compute, HILO_SPINE_BOTH, gate_hoist_compute},                      /* 22 */
     {HILO_PASS_memcast_motion, HILO_SPINE_BOTH, gate_memcast_motion},                    /* 23 */
     {HILO_PASS_sixty_four_hack, HILO_SPINE_BOTH, NULL},                                  /* 25 */
     {HILO_PASS_penguinize_io, HILO_SPINE_BOTH, NULL},                                    /* 26 */

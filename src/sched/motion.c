@@ -188,6 +188,14 @@ static uint32_t find_edge(const hilo_motion *motion, const hilo_order_edge *edge
   return lo;
 }
 
+const hilo_order_edge *hilo_motion_order_preds(const hilo_motion *motion, hilo_inst i,
+                                               uint32_t *n) {
+  const uint32_t ix = hilo_ix(motion->m, i), first = find_edge(motion, motion->by_after, true, ix);
+  *n = 0;
+  while (first + *n < motion->n_edges && motion->by_after[first + *n].after == ix) ++*n;
+  return motion->by_after + first;
+}
+
 /* ---- questions ---- */
 
 static bool has_token(const hilo_module *m, hilo_inst i) {

@@ -6,6 +6,7 @@
 #include "rewrite/pass.h"
 
 HILO_DECLARE_PASS(schedule_postorder); /* 17 */
-HILO_DECLARE_PASS(memcast_motion);
+HILO_DECLARE_PASS(hoist_compute);      /* 22 */
+HILO_DECLARE_PASS(memcast_motion);     /* 23 */
 
 #endif

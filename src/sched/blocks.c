@@ -1,0 +1,46 @@
+#include "sched/blocks.h"
+
+#include "base/vec.h"
+
+static bool runs_blocks(const hilo_module *m, hilo_inst i) {
+  switch (hilo_inst_op(m, i)) {
+  case HILO_OP_WHILE:
+  case HILO_OP_CALL:
+  case HILO_OP_CONDITIONAL: return true;
+  default: return false;
+  }
+}
+
+hilo_comp_list hilo_blocks_make(const hilo_module *m, hilo_arena *arena) {
+  hilo_comp_list all = hilo_module_comps_postorder(m, arena);
+  uint64_t *is_block = hilo_bitset_create(arena, hilo_module_n_comps(m));
+  if (m->entry.ix) hilo_bitset_set(is_block, hilo_comp_ix(m, m->entry));
+  for (uint32_t k = all.n_reached; k-- > 0;) {
+    if (!hilo_bitset_get(is_block, hilo_comp_ix(m, all.v[k]))) continue;
+    HILO_FOR_EACH_INST(m, all.v[k], i) {
+      if (!runs_blocks(m, i)) continue;
+      for (uint32_t c = 0; c < hilo_inst_n_called(m, i); c++)
+        hilo_bitset_set(is_block, hilo_comp_ix(m, hilo_inst_called(m, i, c)));
+    }
+  }
+  hilo_comp_list out = {.v = all.v};
+  for (uint32_t k = 0; k < all.n_reached; k++)
+    if (hilo_bitset_get(is_block, hilo_comp_ix(m, all.v[k]))) out.v[out.n++] = all.v[k];
+  out.n_reached = out.n;
+  return out;
+}
+
+bool hilo_block_set_order(hilo_module *m, hilo_comp c, const hilo_inst *order, uint32_t n) {
+  HILO_DCHECK(n == hilo_comp_get(m, c)->n_insts);
+  bool changed = false;
+  hilo_inst at = hilo_comp_first(m, c);
+  for (uint32_t k = 0; k < n; k++) {
+    if (hilo_inst_eq(at, order[k])) {
+      at = hilo_inst_next(m, at);
+    } else {
+      hilo_inst_move(m, order[k], order[k], c, at);
+      changed = true;
+    }
+  }
+  return changed;
+}

@@ -41,6 +41,12 @@ static bool gate_memcast_motion(const hilo_config *config, const hilo_module *m)
   (void)m;
   return !config->disable_memcast_motion;
 }
+/* Tokens become edges, which nothing but #61 keeps. */
+static bool gate_preserve_control_deps(const hilo_config *config, const hilo_module *m) {
+  (void)m;
+  return config->preserve_control_deps || config->enable_experimental_cc_control_deps;
+}
+GATE(enable_experimental_cc_control_deps)
 GATE(lower_complex)
 GATE(remove_opt_barriers)
 GATE(neuron_op_fusion)
@@ -64,8 +70,11 @@ static const hilo_pipeline_row hlo_rows[] = {
     {HILO_PASS_canonicalize_boundary_marker, 0, NULL},
     {HILO_PASS_boundary_marker_removal, 0, NULL},
     {HILO_PASS_opt_barrier_removal, 0, keeps_early_barrier_removal},
+    {HILO_PASS_tokens_to_control_deps, 0, gate_enable_experimental_cc_control_deps},
     {HILO_PASS_collective_token_removal, 0, NULL},
     {HILO_PASS_transform_variadic_reduce, 0, NULL},
+    /* Before all that takes one instruction apart into several. */
+    {HILO_PASS_preserve_control_deps, 0, gate_preserve_control_deps},
     {HILO_PASS_batch_norm_expander, 0, expands_batch_norm},
     {HILO_PASS_common_instruction_elimination, 0, NULL},
     {HILO_PASS_dce, 0, NULL},
@@ -87,6 +96,7 @@ static const hilo_pipeline_row pre_partition_rows[] = {
 
 /* Both spines, by step. Step 25 is prepended to 26 (dialect-pipeline 25, "order quirk"). */
 static const hilo_pipeline_row spine_rows[] = {
+    {HILO_PASS_flatten_control_deps, HILO_SPINE_BOTH, NULL},                             /* 2 */
     {HILO_PASS_verify_supported_ops, HILO_SPINE_BOTH, gate_verify_supported_ops},        /* 4 */
     {HILO_PASS_lower_complex, HILO_SPINE_BOTH, gate_lower_complex},                      /* 6 */
     {HILO_PASS_remove_optimization_barriers, HILO_SPINE_BOTH, gate_remove_opt_barriers}, /* 8 */

@@ -71,7 +71,16 @@ static void remove_edge(hilo_module *m, uint32_t edge) {
   *e = (hilo_control_edge){0};
 }
 
-void hilo_control_remove_all(hilo_module *m, hilo_inst i) {
+void hilo_control_remove_preds(hilo_module *m, hilo_inst i) {
   for (uint32_t e; (e = hilo_control_first_pred(m, i)) != 0;) remove_edge(m, e);
+}
+
+void hilo_control_remove_all(hilo_module *m, hilo_inst i) {
+  hilo_control_remove_preds(m, i);
   for (uint32_t e; (e = hilo_control_first_succ(m, i)) != 0;) remove_edge(m, e);
+}
+
+void hilo_control_clear(hilo_module *m) {
+  for (uint32_t e = 1; e < m->edge.n; e++)
+    if (m->edge.v[e].pred) remove_edge(m, e);
 }

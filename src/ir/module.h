@@ -495,6 +495,8 @@ hilo_inst hilo_inst_clone_before(hilo_module *m, hilo_inst i, hilo_inst pos,
 void hilo_control_add(hilo_module *m, hilo_inst pred, hilo_inst succ);
 bool hilo_control_has(const hilo_module *m, hilo_inst i); /* as predecessor or successor */
 void hilo_control_remove_all(hilo_module *m, hilo_inst i);
+void hilo_control_remove_preds(hilo_module *m, hilo_inst i); /* those that lead to `i` */
+void hilo_control_clear(hilo_module *m);                     /* every edge of the module */
 /* Chains: for (uint32_t e = hilo_control_first_pred(m, i); e; e = m->edge.v[e].next_of_succ) …
  * m->edge.v[e].pred. In order of addition. */
 uint32_t hilo_control_first_pred(const hilo_module *m, hilo_inst succ);

@@ -18,6 +18,8 @@ HILO_DECLARE_PASS(collective_token_removal);
 HILO_DECLARE_PASS(unpack_nested_transfers);
 HILO_DECLARE_PASS(transform_variadic_reduce);
 HILO_DECLARE_PASS(inline_weights);
+HILO_DECLARE_PASS(tokens_to_control_deps);
+HILO_DECLARE_PASS(preserve_control_deps);
 HILO_DECLARE_PASS(common_instruction_elimination);
 HILO_DECLARE_PASS(collective_stream_id_injector);
 HILO_DECLARE_PASS(batch_norm_expander);
@@ -28,6 +30,7 @@ HILO_DECLARE_PASS(hlo_legalize_to_stablehlo);
 HILO_DECLARE_PASS(stablehlo_legalize_to_hlo);
 
 /* dialect/ */
+HILO_DECLARE_PASS(flatten_control_deps);
 HILO_DECLARE_PASS(verify_supported_ops);
 HILO_DECLARE_PASS(lower_complex);
 HILO_DECLARE_PASS(remove_optimization_barriers);

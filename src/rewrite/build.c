@@ -1,5 +1,6 @@
 #include "rewrite/build.h"
 
+#include "analysis/custom_call.h"
 #include "ir/etype_format.h"
 #include "num/float_format.h"
 
@@ -139,6 +140,24 @@ hilo_inst hilo_build_reduce(hilo_module *m, hilo_inst at, hilo_op op, hilo_inst 
       .n_called = 1,
   };
   return hilo_inst_insert_before(m, at, &desc);
+}
+
+hilo_inst hilo_build_control_dep(hilo_module *m, hilo_inst at, const hilo_inst *preds, uint32_t n,
+                                 hilo_inst data) {
+  const hilo_custom_call_attrs attrs = {
+      .target = hilo_module_string(m, HILO_STR(HILO_TARGET_CONTROL_DEP)),
+      .has_side_effect = true,
+      .api_version = 1,
+      .feature_group_count = 1,
+      .batch_group_count = 1};
+  hilo_vec(hilo_inst) operands = {0};
+  HILO_RESERVE(m->arena, &operands, n + 1);
+  if (n) memcpy(operands.v, preds, n * sizeof(hilo_inst));
+  operands.v[n] = data;
+  const hilo_inst call = insert(m, at, HILO_OP_CUSTOM_CALL, type_of(m, data), operands.v, n + 1,
+                                hilo_custom_call_put(&m->records, &attrs).ix);
+  HILO_VEC_FREE(m->arena, &operands);
+  return call;
 }
 
 hilo_inst hilo_build_copy(hilo_module *m, hilo_inst at, hilo_inst x) {

@@ -41,6 +41,9 @@ hilo_inst hilo_build_reduce(hilo_module *m, hilo_inst at, hilo_op op, hilo_inst 
                             hilo_dims dims);
 /* A computation (a, b) → op(a, b) over scalars. */
 hilo_comp hilo_build_reducer(hilo_module *m, hilo_op op, hilo_etype etype);
+/* `data` behind `preds`: an AwsNeuronControlDep call. */
+hilo_inst hilo_build_control_dep(hilo_module *m, hilo_inst at, const hilo_inst *preds, uint32_t n,
+                                 hilo_inst data);
 hilo_inst hilo_build_copy(hilo_module *m, hilo_inst at, hilo_inst x);
 
 #endif

@@ -67,6 +67,12 @@ bool hilo_erase(hilo_module *m, hilo_inst i) {
   return true;
 }
 
+bool hilo_relay_around(hilo_module *m, hilo_inst i) {
+  if (!bridge(m, i)) return false;
+  hilo_control_remove_preds(m, i);
+  return true;
+}
+
 /* Note `c` in `todo` if it is to go and not noted yet. */
 static bool note_uncalled(hilo_module *m, hilo_comp c) {
   hilo_comp_row *row = &m->comp.v[hilo_comp_ix(m, c)];

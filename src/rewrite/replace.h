@@ -29,6 +29,10 @@ bool hilo_erase(hilo_module *m, hilo_inst i);
 void hilo_relay_preds(hilo_module *m, hilo_inst i, hilo_inst to);
 void hilo_relay_succs(hilo_module *m, hilo_inst i, hilo_inst to);
 
+/* `i` gives up its control edges as a successor: what came before it comes before each of its
+ * control successors. */
+bool hilo_relay_around(hilo_module *m, hilo_inst i);
+
 /* Of these computations, erase those that nothing calls (and that are not the entry), and then what
  * only they called. A computation may be listed several times, or be dead. */
 void hilo_erase_uncalled(hilo_module *m, const hilo_comp *comps, uint32_t n, hilo_arena *scratch);

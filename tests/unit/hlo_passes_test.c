@@ -2,6 +2,7 @@
  * in from outside; and what is told about loops that stay. */
 #include "passes/passes.h"
 
+#include "analysis/custom_call.h"
 #include "ir_support.h"
 #include "passes/hlo/unroll_while_loop.h"
 #include "rewrite/build.h"
@@ -190,6 +191,25 @@ static void loops_are_explained(void **state) {
   }
 }
 
+/* Text and MLIR are in order; a proto may list an instruction before what an edge says runs
+         first. */
+static void an_edge_that_leads_backwards_is_put_right(void **state) {
+  (void)state;
+  const hilo_inst x = parameter(0, "f32[4]");
+  const hilo_inst s = add(HILO_OP_NEGATE, "f32[4]", 0, &x, 1);
+  const hilo_inst p = add(HILO_OP_SIN, "f32[4]", 0, &x, 1);
+  const hilo_inst q = add(HILO_OP_COS, "f32[4]", 0, &p, 1);
+  root_of((hilo_inst[]){s, q}, 2);
+  hilo_control_add(m, q, s);
+  assert_true(run(hilo_pass_preserve_control_deps));
+  const hilo_inst call = hilo_inst_operand(m, s, 0);
+  assert_true(hilo_is_custom_call_to(m, call, HILO_TARGET_CONTROL_DEP));
+  assert_true(hilo_inst_eq(hilo_inst_operand(m, call, 0), q));
+  assert_true(hilo_inst_eq(hilo_inst_operand(m, call, 1), x));
+  assert_true(hilo_inst_before(m, q, call) && hilo_inst_before(m, call, s));
+  assert_false(run(hilo_pass_preserve_control_deps));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -198,6 +218,7 @@ int main(void) {
       TEST(tokens_that_others_wait_for_stay),
       TEST(tuples_that_are_used_whole_stay),
       TEST(loops_are_explained),
+      TEST(an_edge_that_leads_backwards_is_put_right),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,6 @@
  * Sends, receives and collectives keep their kind and change their types; with
  * --drop-collective-tokens a collective's token operand becomes the constant. Parameters, tuples,
  * the signatures of all computations and the entry's header follow. O(instructions). */
-#include "analysis/custom_call.h"
 #include "passes/passes.h"
 #include "rewrite/build.h"
 #include "rewrite/replace.h"
@@ -73,19 +72,9 @@ static bool replace_after_all(hilo_module *m, hilo_inst i) {
 }
 
 static bool replace_add_dependency(hilo_module *m, hilo_inst i) {
-  const hilo_custom_call_attrs attrs = {
-      .target = hilo_module_string(m, HILO_STR(HILO_TARGET_CONTROL_DEP)),
-      .has_side_effect = true,
-      .api_version = 1,
-      .feature_group_count = 1,
-      .batch_group_count = 1};
-  const hilo_inst operands[2] = {hilo_inst_operand(m, i, 1), hilo_inst_operand(m, i, 0)};
-  const hilo_inst_desc desc = {.op = HILO_OP_CUSTOM_CALL,
-                               .type = hilo_inst_type(m, i),
-                               .operands = operands,
-                               .n_operands = 2,
-                               .attr = hilo_custom_call_put(&m->records, &attrs).ix};
-  return hilo_replace_with_fresh(m, i, hilo_inst_insert_before(m, i, &desc));
+  const hilo_inst token = hilo_inst_operand(m, i, 1);
+  return hilo_replace_with_fresh(
+      m, i, hilo_build_control_dep(m, i, &token, 1, hilo_inst_operand(m, i, 0)));
 }
 
 /* The token operands of a collective, already u8 scalars, become constants. */

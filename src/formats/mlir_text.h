@@ -5,7 +5,7 @@
 
 #include "ir/module.h"
 
-/* Read a module. It is made in `arena`; literals may be spans of `text`, which must outlive it. Its
+/* Read a module. It is made in `arena` and does not need `text` any more. Its
  * dialect is MHLO if operations of MHLO occur and none of StableHLO, else StableHLO. Ordinals are
  * numbered. The first error ends reading: file, line, column, the line with a caret, what was
  * expected; then *out stays NULL. The rules of single operations are the verifier's. */

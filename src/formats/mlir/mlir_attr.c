@@ -172,7 +172,7 @@ bool hilo_mlir_ints(mlir_reader *r, mlir_value *v) {
   bool ok;
   if (*r->p == '[') {
     ok = listed_ints(r, v);
-  } else if (memcmp(r->p, "array<", 6) == 0 && r->end - r->p > 6) {
+  } else if (r->end - r->p > 6 && memcmp(r->p, "array<", 6) == 0) {
     r->p += 6;
     ok = array_ints(r, v);
   } else if (*r->p == 'd') {

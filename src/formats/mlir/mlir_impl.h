@@ -2,9 +2,9 @@
  *
  * There are no tokens and no tree in between: a function is called with `p` at the first byte of
  * what it reads and leaves it behind the last one; operations become instructions as soon as they
- * have been read. `*end` is a newline that does not count, so that loops over names, digits and
- * blanks stop by themselves. Functions return false after they have reported an error. The first
- * error ends reading.
+ * have been read. What stands at `end` and behind it are blanks that do not count, so that
+ * loops over names and digits stop by themselves. Functions return false after they have reported
+ * an error. The first error ends reading.
  *
  * Regions nest by recursion, which MLIR_MAX_DEPTH bounds; so do types and attributes. Lists of an
  * operation (operands, types, integers) are taken from stacks of the reader, which the operation
@@ -272,7 +272,7 @@ typedef struct mlir_reader {
 void hilo_mlir_skip_slow(mlir_reader *r);
 static inline void mlir_skip(mlir_reader *r) {
   if (HILO_LIKELY(!mlir_is(*r->p, MLIR_BLANK | MLIR_SLASH))) return;
-  if (*r->p == ' ' && !mlir_is(r->p[1], MLIR_BLANK | MLIR_SLASH)) {
+  if (*r->p == ' ' && r->p < r->end && !mlir_is(r->p[1], MLIR_BLANK | MLIR_SLASH)) {
     r->p++;
     return;
   }

@@ -59,14 +59,16 @@ static void init_ops(mlir_reader *r) {
   hilo_mlir_words_init(r, &r->op_words, words, n);
 }
 
-/* The text with a newline behind it that does not belong to it, if need be in a copy. */
+/* The text with blanks behind it that do not belong to it, as many as anybody looks ahead; if need
+ * be in a copy. */
 static hilo_str settle(hilo_scratch *scratch, hilo_str text) {
+  enum { AHEAD = 8 };
   size_t n = text.n;
   while (n && mlir_is(text.p[n - 1], MLIR_BLANK)) n--;
-  if (n < text.n) return (hilo_str){text.p, n};
-  char *copy = hilo_arena_resize_block(&scratch->arena, NULL, n + 1);
+  if (text.n - n >= AHEAD) return (hilo_str){text.p, n};
+  char *copy = hilo_arena_resize_block(&scratch->arena, NULL, n + AHEAD);
   if (n) memcpy(copy, text.p, n);
-  copy[n] = '\n';
+  memset(copy + n, '\n', AHEAD);
   return (hilo_str){copy, n};
 }
 
@@ -161,7 +163,9 @@ static bool read(mlir_reader *r) {
   const uint32_t n = hilo_mlir_scan(r);
   hilo_module_reserve(r->m, n, n + n / 2, n / 32 + 8);
   hilo_mlir_names_init(r, n);
+  /* The rest of the text ends before the resources, and before the blanks there. */
   if (r->resources) r->end = r->resources - 3;
+  while (r->end > r->text && mlir_is(r->end[-1], MLIR_BLANK)) r->end--;
   if (!top_level(r) || !hilo_mlir_check_functions(r)) return false;
   r->m->dialect = r->saw_mhlo && !r->saw_stablehlo ? HILO_DIALECT_MHLO : HILO_DIALECT_STABLEHLO;
   name_regions(r);

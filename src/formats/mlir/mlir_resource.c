@@ -70,8 +70,9 @@ static const char *closing_quote(const mlir_reader *r, const char *p) {
 
 static bool hex_byte(const char *p, unsigned *out) {
   const int high = hilo_mlir_hex_digit(p[0]), low = high < 0 ? -1 : hilo_mlir_hex_digit(p[1]);
+  if (HILO_UNLIKELY(low < 0)) return false;
   *out = (unsigned)(high << 4 | low);
-  return low >= 0;
+  return true;
 }
 
 bool hilo_mlir_resource(mlir_reader *r, hilo_str name, const char *at, const char **data,

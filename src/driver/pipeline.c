@@ -50,6 +50,8 @@ GATE(enable_experimental_cc_control_deps)
 GATE(lower_complex)
 GATE(remove_opt_barriers)
 GATE(neuron_op_fusion)
+GATE(convert_fs_patterns_to_cc)
+GATE(fold_iota)
 GATE(schedule)
 GATE(hoist_compute)
 GATE(verify_aliasing)
@@ -95,25 +97,37 @@ static const hilo_pipeline_row pre_partition_rows[] = {
 };
 
 /* Both spines, by step. Step 25 is prepended to 26 (dialect-pipeline 25, "order quirk"). */
+/* clang-format off */
 static const hilo_pipeline_row spine_rows[] = {
-    {HILO_PASS_flatten_control_deps, HILO_SPINE_BOTH, NULL},                             /* 2 */
-    {HILO_PASS_verify_supported_ops, HILO_SPINE_BOTH, gate_verify_supported_ops},        /* 4 */
-    {HILO_PASS_lower_complex, HILO_SPINE_BOTH, gate_lower_complex},                      /* 6 */
+    {HILO_PASS_mhlo_legalize_to_stablehlo, HILO_SPINE_STABLEHLO, NULL}, /* 1a */
+    {HILO_PASS_convert_custom_call_to_all_reduce, HILO_SPINE_STABLEHLO, NULL}, /* 1b */
+    {HILO_PASS_flatten_control_deps, HILO_SPINE_BOTH, NULL}, /* 2 */
+    {HILO_PASS_collective_broadcast_to_all_gather, HILO_SPINE_BOTH, NULL}, /* 3 */
+    {HILO_PASS_verify_supported_ops, HILO_SPINE_BOTH, gate_verify_supported_ops}, /* 4 */
+    {HILO_PASS_lower_complex, HILO_SPINE_BOTH, gate_lower_complex}, /* 6 */
     {HILO_PASS_remove_optimization_barriers, HILO_SPINE_BOTH, gate_remove_opt_barriers}, /* 8 */
-    {HILO_PASS_neuron_op_fusion, HILO_SPINE_BOTH, gate_neuron_op_fusion},                /* 15 */
-    {HILO_PASS_schedule_postorder, HILO_SPINE_BOTH, gate_schedule},                      /* 17 */
-    {HILO_PASS_replace_token_type, HILO_SPINE_BOTH, NULL},                               /* 19 */
-    {HILO_PASS_hoist_compute, HILO_SPINE_BOTH, gate_hoist_compute},                      /* 22 */
-    {HILO_PASS_memcast_motion, HILO_SPINE_BOTH, gate_memcast_motion},                    /* 23 */
-    {HILO_PASS_sixty_four_hack, HILO_SPINE_BOTH, NULL},                                  /* 25 */
-    {HILO_PASS_penguinize_io, HILO_SPINE_BOTH, NULL},                                    /* 26 */
-    {HILO_PASS_legalize_shift_right_arithmetic, HILO_SPINE_STABLEHLO, NULL},             /* 26a */
-    {HILO_PASS_legalize_scatter, HILO_SPINE_STABLEHLO, NULL},                            /* 26b */
-    {HILO_PASS_canonicalize_for_penguin, HILO_SPINE_BOTH, NULL},                         /* 27 */
-    {HILO_PASS_tensorizer_legalization, HILO_SPINE_BOTH, NULL},                          /* 28 */
-    {HILO_PASS_legalize_alias, HILO_SPINE_BOTH, NULL},                                   /* 29 */
-    {HILO_PASS_verify_aliasing, HILO_SPINE_BOTH, gate_verify_aliasing},                  /* 30 */
+    {HILO_PASS_convert_fs_patterns_to_cc, HILO_SPINE_BOTH, gate_convert_fs_patterns_to_cc}, /* 12 */
+    {HILO_PASS_remove_dead_values, HILO_SPINE_BOTH, NULL}, /* 13 */
+    {HILO_PASS_neuron_inst_combine, HILO_SPINE_BOTH, NULL}, /* 14 */
+    {HILO_PASS_fusion_to_composite, HILO_SPINE_STABLEHLO, NULL}, /* 14a */
+    {HILO_PASS_neuron_op_fusion, HILO_SPINE_BOTH, gate_neuron_op_fusion}, /* 15 */
+    {HILO_PASS_fold_iota, HILO_SPINE_BOTH, gate_fold_iota}, /* 16 */
+    {HILO_PASS_schedule_postorder, HILO_SPINE_BOTH, gate_schedule}, /* 17 */
+    {HILO_PASS_replace_token_type, HILO_SPINE_BOTH, NULL}, /* 19 */
+    {HILO_PASS_hoist_compute, HILO_SPINE_BOTH, gate_hoist_compute}, /* 22 */
+    {HILO_PASS_memcast_motion, HILO_SPINE_BOTH, gate_memcast_motion}, /* 23 */
+    {HILO_PASS_prune_functions, HILO_SPINE_BOTH, NULL}, /* 24 */
+    {HILO_PASS_sixty_four_hack, HILO_SPINE_BOTH, NULL}, /* 25 */
+    {HILO_PASS_penguinize_io, HILO_SPINE_BOTH, NULL}, /* 26 */
+    {HILO_PASS_legalize_shift_right_arithmetic, HILO_SPINE_STABLEHLO, NULL}, /* 26a */
+    {HILO_PASS_legalize_scatter, HILO_SPINE_STABLEHLO, NULL}, /* 26b */
+    {HILO_PASS_canonicalize_for_penguin, HILO_SPINE_BOTH, NULL}, /* 27 */
+    {HILO_PASS_tensorizer_legalization, HILO_SPINE_BOTH, NULL}, /* 28 */
+    {HILO_PASS_legalize_alias, HILO_SPINE_BOTH, NULL}, /* 29 */
+    {HILO_PASS_verify_aliasing, HILO_SPINE_BOTH, gate_verify_aliasing}, /* 30 */
+    {HILO_PASS_instruction_histogram, HILO_SPINE_BOTH, NULL}, /* 31 */
 };
+/* clang-format on */
 
 const hilo_pipeline_table hilo_pipeline_hlo = {hlo_rows, HILO_COUNT(hlo_rows), 0};
 const hilo_pipeline_table hilo_pipeline_pre_partition = {pre_partition_rows,
@@ -140,6 +154,7 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
       .expand_batch_norm_training =
           config->expand_batch_norm_training || config->expand_batch_norm_training_and_grad,
       .expand_batch_norm_grad = config->expand_batch_norm_training_and_grad,
+      .print_module_stats = config->print_module_stats,
       .drop_collective_tokens = config->drop_collective_tokens,
       .drop_unsafe_may_alias = config->drop_unsafe_may_alias,
       .num_replicas = config->num_replicas,
@@ -189,6 +204,7 @@ hilo_status hilo_pipeline_run(const hilo_pipeline_table *pipeline, hilo_runner *
 
 /* What comes before everything else on MLIR input. */
 static const hilo_pass_id to_hlo[] = {HILO_PASS_chlo_legalize_to_stablehlo,
+                                      HILO_PASS_convert_custom_call_to_all_reduce,
                                       HILO_PASS_stablehlo_legalize_to_hlo};
 
 hilo_status hilo_pipeline_to_hlo(hilo_runner *runner, hilo_module *m) {

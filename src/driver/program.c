@@ -8,9 +8,9 @@
 
 static void import(hilo_program *p, hilo_module *m) {
   const bool stablehlo = p->config->stablehlo_lowering;
-  m->dialect = stablehlo ? HILO_DIALECT_STABLEHLO : HILO_DIALECT_MHLO;
   /* MLIR has no control edges: what is to be kept of them are operands by now (#61). */
   hilo_control_clear(m);
+  m->dialect = HILO_DIALECT_MHLO; /* step 1a goes on to StableHLO */
   HILO_LOG(p->log, INFO, "%s Lowering Enabled", stablehlo ? "StableHLO" : "MHLO");
 }
 

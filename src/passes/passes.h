@@ -31,11 +31,20 @@ HILO_DECLARE_PASS(stablehlo_legalize_to_hlo);
 
 /* dialect/ */
 HILO_DECLARE_PASS(flatten_control_deps);
+HILO_DECLARE_PASS(mhlo_legalize_to_stablehlo);
+HILO_DECLARE_PASS(convert_custom_call_to_all_reduce);
+HILO_DECLARE_PASS(collective_broadcast_to_all_gather);
 HILO_DECLARE_PASS(verify_supported_ops);
 HILO_DECLARE_PASS(lower_complex);
 HILO_DECLARE_PASS(remove_optimization_barriers);
+HILO_DECLARE_PASS(convert_fs_patterns_to_cc);
+HILO_DECLARE_PASS(remove_dead_values);
+HILO_DECLARE_PASS(neuron_inst_combine);
+HILO_DECLARE_PASS(fusion_to_composite);
 HILO_DECLARE_PASS(neuron_op_fusion);
+HILO_DECLARE_PASS(fold_iota);
 HILO_DECLARE_PASS(replace_token_type);
+HILO_DECLARE_PASS(prune_functions);
 HILO_DECLARE_PASS(sixty_four_hack);
 HILO_DECLARE_PASS(penguinize_io);
 HILO_DECLARE_PASS(legalize_shift_right_arithmetic);
@@ -44,5 +53,6 @@ HILO_DECLARE_PASS(canonicalize_for_penguin);
 HILO_DECLARE_PASS(tensorizer_legalization);
 HILO_DECLARE_PASS(legalize_alias);
 HILO_DECLARE_PASS(verify_aliasing);
+HILO_DECLARE_PASS(instruction_histogram);
 
 #endif

@@ -24,6 +24,7 @@ typedef struct {
   int64_t constant_decomposition_threshold; /* bytes, step 28A */
   int64_t broadcast_num_elements_to_fold;   /* step 27.8 */
   bool expand_batch_norm_training, expand_batch_norm_grad;
+  bool print_module_stats; /* step 31 speaks up */
   bool drop_collective_tokens;
   bool drop_unsafe_may_alias;
   int64_t num_replicas, num_partitions; /* --num-…; 0: as the module says */
@@ -42,7 +43,7 @@ typedef struct hilo_pass_ctx {
   hilo_diags *diags;
   hilo_arena *scratch;
   const hilo_pass_options *options;
-  hilo_log *log; /* for what a step's text promises; NULL: none */
+  hilo_log *log;                   /* for what a step's text promises; NULL: none */
   uint32_t n_matched, n_rewritten; /* for the step's INFO line; passes count, the runner clears */
 } hilo_pass_ctx;
 

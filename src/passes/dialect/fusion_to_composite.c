@@ -1,0 +1,87 @@
+/* 14a fusion-to-composite: the fusions and composites of the input.
+ *
+ * A kind that the printer knows (dialect-pipeline 2.5) stays: in memory a composite is a fusion,
+ * and its text is made where StableHLO is written. Any other is inlined, inner ones first, since
+ * nothing could print it. What would grow beyond HILO_MAX_INLINED instructions is an error.
+ * O(instructions put in). */
+#include "base/vec.h"
+#include "passes/hlo/inline_call.h"
+#include "passes/passes.h"
+#include "rewrite/replace.h"
+
+static bool is_known_kind(hilo_str kind) {
+  static const char *const kinds[] = {"ScheduleFusion", "MulRedSqrt", "DotLogistic", "Elementwise",
+                                      "Expm1",          "Log1p",      "DotSoftmax"};
+  for (size_t k = 0; k < HILO_COUNT(kinds); k++)
+    if (hilo_str_is(kind, kinds[k])) return true;
+  return false;
+}
+
+static bool is_inlinable(const hilo_module *m, hilo_inst i) {
+  if (hilo_inst_is(m, i, HILO_OP_COMPOSITE)) return true;
+  if (hilo_inst_is(m, i, HILO_OP_CALL)) return hilo_inst_extra(m, i).is_composite;
+  return hilo_inst_is(m, i, HILO_OP_FUSION) &&
+         !is_known_kind(hilo_string_of(m, hilo_attrs(m, i, fusion).kind));
+}
+
+/* Instructions of the largest computation once all is inlined. */
+static uint64_t inlined_size(const hilo_module *m, const hilo_comp_list *order,
+                             hilo_arena *scratch) {
+  uint64_t *size = HILO_NEW_ZEROED(scratch, uint64_t, hilo_module_n_comps(m));
+  uint64_t largest = 0;
+  for (uint32_t k = 0; k < order->n; k++) {
+    uint64_t n = 0;
+    HILO_FOR_EACH_INST(m, order->v[k], i) {
+      const uint64_t more =
+          is_inlinable(m, i) ? size[hilo_comp_ix(m, hilo_inst_called(m, i, 0))] : 1;
+      if (!hilo_add_u64(n, more, &n)) n = UINT64_MAX;
+    }
+    size[hilo_comp_ix(m, order->v[k])] = n;
+    if (n > largest) largest = n;
+  }
+  return largest;
+}
+
+/* The elements of a tuple that was a root take the place of what read them. */
+static void take_apart(hilo_module *m, hilo_inst tuple) {
+  if (!hilo_inst_is(m, tuple, HILO_OP_TUPLE)) return; /* or gone with another one */
+  for (hilo_use u = hilo_first_use(m, tuple), next; u.slot; u = next) {
+    next = hilo_next_use(m, u);
+    const hilo_inst user = hilo_use_user(m, u);
+    if (hilo_inst_is(m, user, HILO_OP_GET_TUPLE_ELEMENT))
+      hilo_replace_with_existing(m, user, hilo_inst_operand(m, tuple, hilo_inst_index(m, user)));
+  }
+  if (!hilo_inst_has_uses(m, tuple) && !hilo_inst_is_root(m, tuple)) hilo_erase(m, tuple);
+}
+
+HILO_DECLARE_PASS(fusion_to_composite) {
+  const hilo_comp_list order = hilo_module_comps_postorder(m, ctx->scratch);
+  const uint64_t size = inlined_size(m, &order, ctx->scratch);
+  if (size > HILO_MAX_INLINED) {
+    (void)hilo_diag_add(ctx->diags, HILO_DIAG_EMOD907, NULL,
+                        "inlining all fusions would give %llu instructions, the limit is %d",
+                        (unsigned long long)size, HILO_MAX_INLINED);
+    return HILO_LIMIT_ERROR;
+  }
+  hilo_vec(hilo_comp) emptied = {0};
+  hilo_vec(hilo_inst) roots = {0};
+  for (uint32_t k = 0; k < order.n; k++) {
+    roots.n = 0;
+    HILO_FOR_EACH_INST_SAFE(m, order.v[k], i) {
+      if (!is_inlinable(m, i)) continue;
+      const hilo_comp body = hilo_inst_called(m, i, 0);
+      ctx->n_matched++;
+      const hilo_inst value = hilo_inline_call(m, i, ctx->scratch);
+      if (hilo_inst_eq(value, i)) continue;
+      HILO_PUSH(ctx->scratch, &roots, value);
+      ctx->n_rewritten++;
+      *changed = true;
+      HILO_PUSH(ctx->scratch, &emptied, body);
+    }
+    for (uint32_t r = 0; r < roots.n; r++) take_apart(m, roots.v[r]);
+  }
+  HILO_VEC_FREE(ctx->scratch, &roots);
+  hilo_erase_uncalled(m, emptied.v, emptied.n, ctx->scratch);
+  HILO_VEC_FREE(ctx->scratch, &emptied);
+  return HILO_OK;
+}

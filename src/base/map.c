@@ -52,3 +52,37 @@ void hilo_map_free(hilo_map *map) {
   if (map->slots) hilo_arena_resize_block(map->arena, map->slots, 0);
   *map = hilo_map_make(map->arena);
 }
+
+/* ---- names ---- */
+
+static uint64_t load8(const char *p) {
+  uint64_t x;
+  memcpy(&x, p, sizeof(x));
+  return x;
+}
+
+static uint32_t load4(const char *p) {
+  uint32_t x;
+  memcpy(&x, p, sizeof(x));
+  return x;
+}
+
+static uint64_t mix(uint64_t h, uint64_t x) {
+  h = (h ^ x) * 0x9E3779B97F4A7C15ull;
+  return h ^ h >> 32;
+}
+
+uint32_t hilo_hash_name(const char *p, size_t n) {
+  uint64_t h = n;
+  if (n >= 8) {
+    size_t i = 0;
+    for (; i + 8 < n; i += 8) h = mix(h, load8(p + i));
+    h = mix(h, load8(p + n - 8));
+  } else if (n >= 4) {
+    h = mix(h, (uint64_t)load4(p) << 32 | load4(p + n - 4));
+  } else if (n) {
+    h = mix(h,
+            (uint64_t)(uint8_t)p[0] << 16 | (uint64_t)(uint8_t)p[n / 2] << 8 | (uint8_t)p[n - 1]);
+  }
+  return (uint32_t)(h ^ h >> 15);
+}

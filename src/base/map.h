@@ -8,6 +8,8 @@
 #include "base/arena.h"
 
 uint64_t hilo_hash_bytes(const void *p, size_t n); /* XXH3 */
+/* Quicker for names: short, mostly ASCII, in tables that compare them as well. */
+uint32_t hilo_hash_name(const char *p, size_t n);
 /* A good mix of one word (splitmix64's finaliser). */
 static inline uint64_t hilo_hash_u64(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;

@@ -166,3 +166,27 @@ hilo_module_bytes hilo_module_live_bytes(const hilo_module *m) {
       b.columns + b.operands + b.comps + b.types + b.records + b.strings + b.literals + b.other;
   return b;
 }
+
+/* ---- for readers ---- */
+
+void hilo_module_number(hilo_module *m, hilo_arena *scratch) {
+  const hilo_comp_list list = hilo_module_comps_postorder(m, scratch);
+  uint32_t ordinal = 0;
+  for (uint32_t i = 0; i < list.n; i++)
+    for (uint32_t ix = m->comp.v[hilo_comp_ix(m, list.v[i])].first; ix; ix = m->inst.next[ix])
+      m->inst.ordinal[ix] = ++ordinal;
+}
+
+void hilo_module_trim(hilo_module *m) {
+#define TRIM(vec)                                                                                  \
+  if ((vec).n < (vec).cap) {                                                                       \
+    (vec).v = hilo_arena_resize_block(m->arena, (vec).v, (size_t)(vec).n * sizeof(*(vec).v));      \
+    (vec).cap = (vec).n;                                                                           \
+  }
+  TRIM(m->operand)
+  TRIM(m->comp)
+  TRIM(m->called)
+  TRIM(m->param_pool)
+  TRIM(m->literal)
+#undef TRIM
+}

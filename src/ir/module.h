@@ -216,6 +216,11 @@ void hilo_module_reserve(hilo_module *m, uint32_t n_insts, uint32_t n_operands, 
  * Handles of instructions and computations change; those of types, records, strings and literals,
  * names and ordinals stay. */
 hilo_module *hilo_module_clone(const hilo_module *m, hilo_arena *arena);
+/* What readers do at the end. Number the instructions (hlo_id): computations callee first in order
+ * of first reference from the entry, instructions in file order. */
+void hilo_module_number(hilo_module *m, hilo_arena *scratch);
+/* Give back what growth left over. */
+void hilo_module_trim(hilo_module *m);
 /* Live bytes per part, capacity counted. */
 typedef struct {
   uint64_t columns, operands, comps, types, records, strings, literals, other, total;

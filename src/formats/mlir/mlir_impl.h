@@ -353,12 +353,11 @@ bool hilo_mlir_skip_group(mlir_reader *r);
 /* What stands at `p`, for messages. */
 hilo_str hilo_mlir_seen(mlir_reader *r, const char *p);
 
-uint32_t hilo_mlir_hash(const char *p, size_t n);
 void hilo_mlir_words_init(mlir_reader *r, mlir_words *w, const hilo_str *words, uint32_t n);
 /* Index of the word, -1: none. */
 static inline int mlir_word_find(const mlir_words *w, const char *p, size_t n) {
   if (!w->slot) return -1;
-  for (uint32_t i = hilo_mlir_hash(p, n) & w->mask;; i = (i + 1) & w->mask) {
+  for (uint32_t i = hilo_hash_name(p, n) & w->mask;; i = (i + 1) & w->mask) {
     if (!w->slot[i]) return -1;
     const hilo_str word = w->words[w->slot[i] - 1];
     if (word.n == n && memcmp(word.p, p, n) == 0) return w->slot[i] - 1;

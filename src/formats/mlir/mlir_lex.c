@@ -130,38 +130,6 @@ bool hilo_mlir_want_word(mlir_reader *r, const char *word) {
                         HILO_FMT(seen));
 }
 
-static uint64_t load8(const char *p) {
-  uint64_t x;
-  memcpy(&x, p, sizeof(x));
-  return x;
-}
-
-static uint32_t load4(const char *p) {
-  uint32_t x;
-  memcpy(&x, p, sizeof(x));
-  return x;
-}
-
-static uint64_t mix(uint64_t h, uint64_t x) {
-  h = (h ^ x) * 0x9E3779B97F4A7C15ull;
-  return h ^ h >> 32;
-}
-
-uint32_t hilo_mlir_hash(const char *p, size_t n) {
-  uint64_t h = n;
-  if (n >= 8) {
-    size_t i = 0;
-    for (; i + 8 < n; i += 8) h = mix(h, load8(p + i));
-    h = mix(h, load8(p + n - 8));
-  } else if (n >= 4) {
-    h = mix(h, (uint64_t)load4(p) << 32 | load4(p + n - 4));
-  } else if (n) {
-    h = mix(h,
-            (uint64_t)(uint8_t)p[0] << 16 | (uint64_t)(uint8_t)p[n / 2] << 8 | (uint8_t)p[n - 1]);
-  }
-  return (uint32_t)(h ^ h >> 15);
-}
-
 void hilo_mlir_words_init(mlir_reader *r, mlir_words *w, const hilo_str *words, uint32_t n) {
   uint32_t size = 16;
   while (size < 3 * n) size *= 2;
@@ -170,7 +138,7 @@ void hilo_mlir_words_init(mlir_reader *r, mlir_words *w, const hilo_str *words, 
   w->mask = size - 1;
   for (uint32_t k = 0; k < n; k++) {
     if (!words[k].n) continue;
-    uint32_t i = hilo_mlir_hash(words[k].p, words[k].n) & w->mask;
+    uint32_t i = hilo_hash_name(words[k].p, words[k].n) & w->mask;
     while (w->slot[i]) i = (i + 1) & w->mask;
     w->slot[i] = (uint16_t)(k + 1);
   }

@@ -119,17 +119,6 @@ static bool top_level(mlir_reader *r) {
 
 /* ---- finish ---- */
 
-/* hlo_id: computations callee first in order of first reference from the entry, instructions in
- * file order. */
-static void number_instructions(mlir_reader *r) {
-  hilo_module *m = r->m;
-  const hilo_comp_list list = hilo_module_comps_postorder(m, &r->scratch->arena);
-  uint32_t ordinal = 0;
-  for (uint32_t i = 0; i < list.n; i++)
-    for (uint32_t ix = m->comp.v[hilo_comp_ix(m, list.v[i])].first; ix; ix = m->inst.next[ix])
-      m->inst.ordinal[ix] = ++ordinal;
-}
-
 static void name_regions(mlir_reader *r) {
   hilo_module *m = r->m;
   for (uint32_t i = 0; i < r->regions.n; i++) {
@@ -137,21 +126,6 @@ static void name_regions(mlir_reader *r) {
     const hilo_string base = {(uint32_t)(r->regions.v[i] >> 32)};
     if (hilo_comp_is_live(m, c)) hilo_comp_set_name(m, c, hilo_comp_fresh_name(m, base));
   }
-}
-
-static void trim(mlir_reader *r) {
-  hilo_module *m = r->m;
-#define TRIM(vec)                                                                                  \
-  if ((vec).n < (vec).cap) {                                                                       \
-    (vec).v = hilo_arena_resize_block(r->arena, (vec).v, (size_t)(vec).n * sizeof(*(vec).v));      \
-    (vec).cap = (vec).n;                                                                           \
-  }
-  TRIM(m->operand)
-  TRIM(m->comp)
-  TRIM(m->called)
-  TRIM(m->param_pool)
-  TRIM(m->literal)
-#undef TRIM
 }
 
 static void name_module(mlir_reader *r) {
@@ -170,8 +144,8 @@ static bool read(mlir_reader *r) {
   r->m->dialect = r->saw_mhlo && !r->saw_stablehlo ? HILO_DIALECT_MHLO : HILO_DIALECT_STABLEHLO;
   name_regions(r);
   name_module(r);
-  number_instructions(r);
-  trim(r);
+  hilo_module_number(r->m, &r->scratch->arena);
+  hilo_module_trim(r->m);
   return true;
 }
 

@@ -182,7 +182,7 @@ static bool remembered_tensor(mlir_reader *r, hilo_type *out) {
   mlir_recent_type *slot = NULL;
   uint32_t hash = 0;
   if (HILO_LIKELY(n)) {
-    hash = hilo_mlir_hash(start, n);
+    hash = hilo_hash_name(start, n);
     slot = &r->recent_types[hash & (MLIR_RECENT_TYPES - 1)];
     if (HILO_LIKELY(slot->hash == hash && slot->n == n &&
                     memcmp(r->text + slot->at, start, n) == 0)) {

@@ -52,7 +52,7 @@ static uint32_t *slot_of(mlir_reader *r, const char *p, size_t n, uint32_t *hash
   const uint32_t number = number_of(r, p, n);
   *hash = 0;
   if (HILO_LIKELY(number != UINT32_MAX)) return &r->numbered[number];
-  *hash = hilo_mlir_hash(p, n) | 1;
+  *hash = hilo_hash_name(p, n) | 1;
   for (uint32_t i = *hash & r->name_mask;; i = (i + 1) & r->name_mask) {
     uint32_t *slot = &r->name_slots[i];
     if (!*slot) return slot;

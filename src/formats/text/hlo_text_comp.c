@@ -241,7 +241,7 @@ bool hilo_text_nested_computation(text_reader *r, uint32_t *out) {
 static text_symbol *declare(text_reader *r, hilo_str name) {
   text_symbols *s = &r->comps;
   if (s->n + s->n / 2 >= s->mask) hilo_text_symbols_grow(r, s);
-  const uint32_t hash = hilo_text_hash(name.p, name.n);
+  const uint32_t hash = hilo_hash_name(name.p, name.n);
   text_symbol *slot = hilo_text_symbol(r, s, name, hash);
   const uint32_t at = text_offset(r, name.p);
   if (slot->n) {

@@ -363,7 +363,6 @@ static inline hilo_dims text_dims(const text_reader *r, uint32_t at, uint32_t n)
 #define TEXT_PUSH_INT(r, x) HILO_PUSH(&(r)->scratch->arena, &(r)->ints, (int64_t)(x))
 
 /* ---- names and memo: hlo_text_names.c ---- */
-uint32_t hilo_text_hash(const char *p, size_t n);
 void hilo_text_symbols_init(text_reader *r, text_symbols *s, uint32_t n);
 void hilo_text_symbols_grow(text_reader *r, text_symbols *s);
 /* The slot of a name, free (n 0) if it was never seen. */

@@ -29,7 +29,7 @@ void hilo_text_see_style(text_reader *r, uint8_t bit, bool is_on) {
 /* ---- operands ---- */
 
 uint32_t hilo_text_find_inst(text_reader *r, hilo_str name) {
-  const text_symbol *s = hilo_text_symbol(r, &r->insts, name, hilo_text_hash(name.p, name.n));
+  const text_symbol *s = hilo_text_symbol(r, &r->insts, name, hilo_hash_name(name.p, name.n));
   if (HILO_LIKELY(s->n && s->scope == r->scope)) {
     r->poisoned |= s->value == TEXT_POISON;
     return s->value;

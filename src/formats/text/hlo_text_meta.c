@@ -69,7 +69,7 @@ bool hilo_text_metadata(text_reader *r, uint32_t *out) {
   if (same_as_last(r, out)) return true;
   const char *start = r->p, *end = metadata_end(r);
   if (!end) return read_metadata(r, out);
-  const uint32_t n = (uint32_t)(end - start), hash = hilo_text_hash(start, n);
+  const uint32_t n = (uint32_t)(end - start), hash = hilo_hash_name(start, n);
   text_recent_meta *recent = &r->recent_meta[hash & (TEXT_RECENT_META - 1)];
   if (recent->hash == hash && recent->n == n && text_same(recent->text, start, n)) {
     r->p = end;

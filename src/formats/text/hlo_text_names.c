@@ -19,41 +19,9 @@ void hilo_text_words_init(text_words *w, const hilo_str *words, uint32_t n) {
   }
 }
 
-static uint64_t load8(const char *p) {
-  uint64_t x;
-  memcpy(&x, p, sizeof(x));
-  return x;
-}
-
-static uint32_t load4(const char *p) {
-  uint32_t x;
-  memcpy(&x, p, sizeof(x));
-  return x;
-}
-
-static uint64_t mix(uint64_t h, uint64_t x) {
-  h = (h ^ x) * 0x9E3779B97F4A7C15ull;
-  return h ^ h >> 32;
-}
-
-uint32_t hilo_text_hash(const char *p, size_t n) {
-  uint64_t h = n;
-  if (n >= 8) {
-    size_t i = 0;
-    for (; i + 8 < n; i += 8) h = mix(h, load8(p + i));
-    h = mix(h, load8(p + n - 8));
-  } else if (n >= 4) {
-    h = mix(h, (uint64_t)load4(p) << 32 | load4(p + n - 4));
-  } else if (n) {
-    h = mix(h,
-            (uint64_t)(uint8_t)p[0] << 16 | (uint64_t)(uint8_t)p[n / 2] << 8 | (uint8_t)p[n - 1]);
-  }
-  return (uint32_t)(h ^ h >> 15);
-}
-
 hilo_string hilo_text_intern(text_reader *r, hilo_str s) {
   if (!s.n) return HILO_STRING_EMPTY;
-  const uint32_t hash = hilo_text_hash(s.p, s.n), at = hash & (TEXT_RECENT_STRINGS - 1);
+  const uint32_t hash = hilo_hash_name(s.p, s.n), at = hash & (TEXT_RECENT_STRINGS - 1);
   if (r->recent_strings[at].hash == hash && r->recent_strings[at].string) {
     const hilo_string known = {r->recent_strings[at].string};
     const hilo_str text = hilo_string_get(&r->m->strings, known);
@@ -102,7 +70,7 @@ text_symbol *hilo_text_symbol(const text_reader *r, const text_symbols *s, hilo_
 text_symbol *hilo_text_declare_inst(text_reader *r, hilo_str name, bool *seen_before) {
   text_symbols *s = &r->insts;
   if (s->n + s->n / 2 >= s->mask) hilo_text_symbols_grow(r, s);
-  const uint32_t hash = hilo_text_hash(name.p, name.n);
+  const uint32_t hash = hilo_hash_name(name.p, name.n);
   text_symbol *slot = hilo_text_symbol(r, s, name, hash);
   const uint32_t at = text_offset(r, name.p);
   *seen_before = slot->n != 0;
@@ -125,7 +93,7 @@ text_symbol *hilo_text_declare_inst(text_reader *r, hilo_str name, bool *seen_be
 }
 
 void hilo_text_declare_failed(text_reader *r, hilo_str name) {
-  const text_symbol *s = hilo_text_symbol(r, &r->insts, name, hilo_text_hash(name.p, name.n));
+  const text_symbol *s = hilo_text_symbol(r, &r->insts, name, hilo_hash_name(name.p, name.n));
   bool seen_before;
   if (!s->n || s->scope != r->scope) hilo_text_declare_inst(r, name, &seen_before);
 }
@@ -224,7 +192,7 @@ void hilo_text_resolve_missing(text_reader *r, uint32_t first, uint32_t scope) {
     if (m->error >= r->errors.n) continue;
     const hilo_str name = {r->text + m->at, m->n};
     text_error *e = &r->errors.v[m->error];
-    const text_symbol *s = hilo_text_symbol(r, &r->insts, name, hilo_text_hash(name.p, name.n));
+    const text_symbol *s = hilo_text_symbol(r, &r->insts, name, hilo_hash_name(name.p, name.n));
     hilo_sb sb = hilo_sb_make(&r->scratch->arena);
     if (s->n && s->scope == scope) {
       hilo_sb_printf(
@@ -267,7 +235,7 @@ static void grow_memo(text_reader *r) {
 
 text_memo_slot *hilo_text_memo_find(text_reader *r, text_memo_kind kind, const char *p, size_t n) {
   if (!r->memo.v || r->memo.n + r->memo.n / 2 >= r->memo.mask) grow_memo(r);
-  const uint32_t hash = hilo_text_hash(p, n) + (uint32_t)kind;
+  const uint32_t hash = hilo_hash_name(p, n) + (uint32_t)kind;
   for (uint32_t i = hash & r->memo.mask;; i = (i + 1) & r->memo.mask) {
     text_memo_slot *slot = &r->memo.v[i];
     if (!slot->n) {

@@ -151,7 +151,7 @@ static void resolve_computations(text_reader *r) {
     if (m->error >= r->errors.n) continue;
     const hilo_str name = {r->text + m->at, m->n};
     text_error *e = &r->errors.v[m->error];
-    const text_symbol *s = hilo_text_symbol(r, &r->comps, name, hilo_text_hash(name.p, name.n));
+    const text_symbol *s = hilo_text_symbol(r, &r->comps, name, hilo_hash_name(name.p, name.n));
     hilo_sb sb = hilo_sb_make(&r->scratch->arena);
     if (s->n) {
       hilo_sb_printf(&sb,
@@ -264,33 +264,6 @@ static void warn_of_missing_meshes(text_reader *r) {
 
 /* ---- finish ---- */
 
-/* hlo_id: computations callee first in order of first reference from the entry, instructions in
- * file order. */
-static void number_instructions(text_reader *r) {
-  hilo_module *m = r->m;
-  const hilo_comp_list list = hilo_module_comps_postorder(m, &r->scratch->arena);
-  uint32_t ordinal = 0;
-  for (uint32_t i = 0; i < list.n; i++)
-    for (uint32_t ix = m->comp.v[hilo_comp_ix(m, list.v[i])].first; ix; ix = m->inst.next[ix])
-      m->inst.ordinal[ix] = ++ordinal;
-}
-
-/* Give back what growth left over. */
-static void trim(text_reader *r) {
-  hilo_module *m = r->m;
-#define TRIM(vec)                                                                                  \
-  if ((vec).n < (vec).cap) {                                                                       \
-    (vec).v = hilo_arena_resize_block(r->arena, (vec).v, (size_t)(vec).n * sizeof(*(vec).v));      \
-    (vec).cap = (vec).n;                                                                           \
-  }
-  TRIM(m->operand)
-  TRIM(m->comp)
-  TRIM(m->called)
-  TRIM(m->param_pool)
-  TRIM(m->literal)
-#undef TRIM
-}
-
 static void check(text_reader *r) {
   resolve_computations(r);
   if (r->errors.n) return;
@@ -320,8 +293,8 @@ hilo_status hilo_hlo_text_read(hilo_arena *arena, hilo_str text, hilo_str file_n
     return HILO_INPUT_ERROR;
   }
   warn_of_missing_meshes(r);
-  number_instructions(r);
-  trim(r);
+  hilo_module_number(r->m, &r->scratch->arena);
+  hilo_module_trim(r->m);
   *out = r->m;
   hilo_scratch_deinit(&scratch);
   return HILO_OK;

@@ -228,7 +228,7 @@ bool hilo_text_computation_name(text_reader *r, uint32_t *out) {
   const hilo_str name = text_ident_at(r->p);
   if (!name.n) return hilo_text_expected(r, "the name of a computation");
   r->p += name.n;
-  const text_symbol *s = hilo_text_symbol(r, &r->comps, name, hilo_text_hash(name.p, name.n));
+  const text_symbol *s = hilo_text_symbol(r, &r->comps, name, hilo_hash_name(name.p, name.n));
   if (s->n && s->value != TEXT_POISON) {
     *out = s->value;
     return true;

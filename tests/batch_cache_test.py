@@ -8,9 +8,12 @@ import filecmp
 import glob
 import json
 import os
+import random
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 LAYER = """\
   s{k} = f32[4,4] custom-call({x}), custom_call_target="AwsNeuronModuleMarkerStart-Forward"
@@ -56,6 +59,10 @@ class Place:
 
     def entries(self):
         return sorted(glob.glob(self.path("cache", "*", "*.hilo")))
+
+    def signature(self, folder):
+        with open(self.path(folder, "hlo_netlist.json"), encoding="utf-8") as f:
+            return json.load(f)["Signature"]
 
     def same(self, left, right):
         files = [os.path.relpath(os.path.join(d, f), self.path(left)) for d, _, names in os.walk(self.path(left)) for f in names]
@@ -155,15 +162,56 @@ def the_cache_is_bounded(place):
     assert not os.path.exists(orphan)
 
 
+def unlike(n_layers, op):
+    """A module of so many layers, no two the same: each applies the operation once more than the one before."""
+    text = model(n_layers)
+    for k in range(n_layers):
+        more = "".join(f"  t{k}.{j} = f32[4,4] {op}(t{k}{f'.{j - 1}' if j else ''})\n" for j in range(k + 1))
+        text = text.replace(f"  e{k} = f32[4,4] custom-call(t{k})", f"{more}  e{k} = f32[4,4] custom-call(t{k}.{k})")
+    return text
+
+
 def processes_share_a_directory(place):
-    place.write("m.hlo", model(8))
+    place.write("m.hlo", unlike(8, "sine"))
     words = [place.tool, "--logfile=", "--input=m.hlo", "--output=penguin.py", "--partition", "--layers-per-module=1",
-             "--force-all-uniq", "--cache-dir=cache", "--jobs=2"]
+             "--cache-dir=cache", "--jobs=2"]
     running = [subprocess.Popen([*words, f"--out-dir=p{k}"], cwd=place.root) for k in range(6)]
     assert [p.wait() for p in running] == [0] * 6
     for k in range(1, 6):
         place.same("p0", f"p{k}")
     assert not glob.glob(place.path("cache", "*", ".*.tmp"))
+
+
+def killed_processes_leave_nothing_wrong(place):
+    """Two processes, two models in turn, killed at any moment: a netlist that is there vouches for every file it names, and no
+    entry of the cache is ever read wrong."""
+    words = ["--partition", "--layers-per-module=1", "--jobs=2"]
+    wanted = {}
+    for name, op in (("a", "sine"), ("b", "cosine")):
+        place.write(f"{name}.hlo", unlike(6, op))
+        start = time.monotonic()
+        place.compile(f"{name}.hlo", name, *words)
+        longest = 1.2 * (time.monotonic() - start)
+        wanted[place.signature(name)] = name
+    pick, vouched = random.Random(5), 0
+    for turn in range(100):
+        running = [subprocess.Popen([place.tool, "--logfile=", f"--input={name}.hlo", "--output=penguin.py", f"--out-dir=out{out}",
+                                     "--cache-dir=cache", *words], cwd=place.root, stderr=subprocess.DEVNULL)
+                   for out, name in enumerate("ab" if turn % 2 else "ba")]
+        time.sleep(pick.uniform(0, longest))
+        for process in running:
+            process.kill()
+            process.wait()
+        for out in ("out0", "out1"):
+            if os.path.exists(place.path(out, "hlo_netlist.json")):
+                place.same(wanted[place.signature(out)], out)
+                vouched += 1
+        if turn % 10 == 9:
+            shutil.rmtree(place.path("cache"), ignore_errors=True)
+    assert vouched, "no process came to its end"
+    for name in "ab":
+        place.compile(f"{name}.hlo", f"{name}2", "--cache-dir=cache", *words)
+        place.same(name, f"{name}2")
 
 
 def a_directory_that_cannot_be_written_is_a_warning(place):
@@ -176,7 +224,7 @@ def a_directory_that_cannot_be_written_is_a_warning(place):
 
 TESTS = [batch_records_are_in_order, batch_lines_may_be_partitioned, layers_hit_across_models, misses_are_explained,
          damaged_entries_are_misses, the_cache_is_bounded, processes_share_a_directory,
-         a_directory_that_cannot_be_written_is_a_warning]
+         killed_processes_leave_nothing_wrong, a_directory_that_cannot_be_written_is_a_warning]
 
 if __name__ == "__main__":
     for test in TESTS:

@@ -64,10 +64,16 @@ hilo_digest hilo_program_digest(const hilo_module *m, hilo_arena *scratch) {
 }
 
 /* Flags that say where things go, how much is said, or how the work is shared out: they change no
- * program. Words of the partitioner decide what a module is, not what becomes of it. */
+ * program. Words of the partitioner decide what a module is, not what becomes of it; those of the
+ * coalescing of collectives are among them by name only. */
 static bool changes_programs(hilo_option_id id) {
-  if (hilo_options[id].category == HILO_CATEGORY_PARTITION) return false;
   switch (id) {
+  case HILO_OPTION_coalesce_all_gathers:
+  case HILO_OPTION_coalesce_all_reduces:
+  case HILO_OPTION_coalesce_reduce_scatters:
+  case HILO_OPTION_max_all_gathers_buffer_size:
+  case HILO_OPTION_max_all_reduce_buffer_size:
+  case HILO_OPTION_max_reduce_scatter_buffer_size: return true;
   case HILO_OPTION_input:
   case HILO_OPTION_output:
   case HILO_OPTION_out_dir:
@@ -89,7 +95,7 @@ static bool changes_programs(hilo_option_id id) {
   case HILO_OPTION_cache_dir:
   case HILO_OPTION_cache_size:
   case HILO_OPTION_explain_miss: return false;
-  default: return true;
+  default: return hilo_options[id].category != HILO_CATEGORY_PARTITION;
   }
 }
 

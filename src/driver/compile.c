@@ -11,6 +11,7 @@
 typedef struct {
   hilo_program program;
   hilo_arena *module_arena;
+  bool is_loaded;
 } job;
 
 /* ---- load ---- */
@@ -79,13 +80,17 @@ static hilo_status compile_flat(hilo_program *p, hilo_module *m) {
 static hilo_status run(job *j) {
   hilo_module *m = NULL;
   HILO_TRY(load(j, &m));
+  j->is_loaded = true;
   hilo_pipeline_warn_unknown(j->program.config, j->program.log);
   if (j->program.config->partition) return hilo_compile_partitioned(&j->program, m);
   return compile_flat(&j->program, m);
 }
 
 /* May itself run out of memory, so nothing is held any more. */
-static void summarise(const hilo_config *config, hilo_diags *diags, hilo_status status) {
+static void summarise(const hilo_config *config, hilo_diags *diags, hilo_status status,
+                      bool is_loaded) {
+  const hilo_diag_code code =
+      config->partition && is_loaded ? HILO_DIAG_EMOD019 : HILO_DIAG_EMOD018;
   const hilo_str input = config->input;
   if (status == HILO_OK) return;
   if (status == HILO_OUT_OF_MEMORY) {
@@ -93,12 +98,12 @@ static void summarise(const hilo_config *config, hilo_diags *diags, hilo_status 
                         HILO_FMT(input));
     return;
   }
-  (void)hilo_diag_add(diags, HILO_DIAG_EMOD018, NULL, "HLO compilation failed: `%.*s`, %u error%s",
+  (void)hilo_diag_add(diags, code, NULL, "HLO compilation failed: `%.*s`, %u error%s",
                       HILO_FMT(input), diags->n_errors, diags->n_errors == 1 ? "" : "s");
 }
 
 static hilo_status compile(hilo_workspace *w, const hilo_config *config, hilo_log *log,
-                           hilo_diags *diags) {
+                           hilo_diags *diags, bool *is_loaded) {
   jmp_buf oom;
   jmp_buf *const outer = diags->arena->oom;
   job j = {.program = {.config = config,
@@ -118,21 +123,24 @@ static hilo_status compile(hilo_workspace *w, const hilo_config *config, hilo_lo
   hilo_program_abort(&kept->program);
   hilo_workspace_reset(space);
   hilo_workspace_set_oom(space, NULL);
+  *is_loaded = kept->is_loaded;
   return status;
 }
 
 hilo_status hilo_compile_in(hilo_workspace *w, const hilo_config *config, hilo_log *log,
                             hilo_diags *diags) {
-  const hilo_status status = compile(w, config, log, diags);
-  summarise(config, diags, status);
+  bool is_loaded;
+  const hilo_status status = compile(w, config, log, diags, &is_loaded);
+  summarise(config, diags, status, is_loaded);
   return status;
 }
 
 hilo_status hilo_compile(const hilo_config *config, hilo_log *log, hilo_diags *diags) {
   hilo_workspace w;
   hilo_workspace_init(&w, diags->arena->allocator);
-  const hilo_status status = compile(&w, config, log, diags);
+  bool is_loaded;
+  const hilo_status status = compile(&w, config, log, diags, &is_loaded);
   hilo_workspace_deinit(&w);
-  summarise(config, diags, status);
+  summarise(config, diags, status, is_loaded);
   return status;
 }

@@ -309,6 +309,8 @@ static hilo_status check_piece(const hilo_cut *cut, uint32_t p, const uint32_t *
   for (uint32_t k = 0; k < piece->n_outputs; k++)
     if (cut->producer[hilo_ix(cut->m, piece->outputs[k])] != p + 1)
       return fault(diags, p, "computes a value that another one computes as well");
+  for (uint32_t k = 0; k < piece->n_after; k++)
+    if (piece->after[k] >= p) return fault(diags, p, "must run behind a later one");
   return HILO_OK;
 }
 

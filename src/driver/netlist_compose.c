@@ -20,6 +20,7 @@ typedef struct {
   const json_t *root;
   hilo_module **definitions;
   size_t n_definitions;
+  json_t *tokens; /* an object with the names of inputs and outputs that are tokens; NULL: none */
   hilo_sb text;
 } composer;
 
@@ -80,6 +81,14 @@ static void put_computations(composer *c, const hilo_module *m) {
   hilo_sb_free(&sb);
 }
 
+/* The definition of an instance; NULL: there is none. */
+static const hilo_module *definition_of(const composer *c, const json_t *instance) {
+  const json_t *id = json_object_get(instance, "DefID");
+  const json_int_t definition = json_is_integer(id) ? json_integer_value(id) : -1;
+  return definition < 0 || (size_t)definition >= c->n_definitions ? NULL
+                                                                  : c->definitions[definition];
+}
+
 static hilo_status load_definition(composer *c, size_t k) {
   const hilo_str directory = string_of(json_array_get(list(c, "Definitions"), k), "Dir");
   if (!directory.n) return bad(c, "definition", k);
@@ -89,6 +98,40 @@ static hilo_status load_definition(composer *c, size_t k) {
   prefix_names(c->definitions[k], k, c->arena);
   put_computations(c, c->definitions[k]);
   return HILO_OK;
+}
+
+/* ---- tokens ---- */
+
+/* Programs take and return them as u8, which is what the netlist says; so it is the definitions
+ * that tell. */
+static void see_token(composer *c, const hilo_module *m, hilo_type type, const json_t *map,
+                      const char *stem, uint32_t k) {
+  char local[32];
+  if (hilo_type_etype(&m->types, type) != HILO_TOKEN) return;
+  snprintf(local, sizeof(local), "%s%u", stem, k);
+  const char *name = json_string_value(json_object_get(map, local));
+  if (!c->tokens) c->tokens = json_object();
+  if (name) json_object_set_new(c->tokens, name, json_true());
+}
+
+static void find_tokens(composer *c) {
+  for (size_t k = 0; k < json_array_size(list(c, "Instances")); k++) {
+    const json_t *instance = json_array_get(list(c, "Instances"), k);
+    const hilo_module *m = definition_of(c, instance);
+    if (!m) continue;
+    const hilo_type root = hilo_inst_type(m, hilo_comp_root(m, m->entry));
+    for (uint32_t p = 0; p < hilo_comp_n_params(m, m->entry); p++)
+      see_token(c, m, hilo_inst_type(m, hilo_comp_param(m, m->entry, p)),
+                json_object_get(instance, "InpMap"), "input", p);
+    for (uint32_t o = 0; o < hilo_type_n_elements_of_tuple(&m->types, root); o++)
+      see_token(c, m, hilo_type_element(&m->types, root, o), json_object_get(instance, "OutMap"),
+                "output", o);
+  }
+}
+
+static bool is_token(const composer *c, const json_t *tensor) {
+  const char *name = json_string_value(json_object_get(tensor, "Name"));
+  return c->tokens && name && json_object_get(c->tokens, name);
 }
 
 /* ---- the entry ---- */
@@ -107,6 +150,10 @@ static hilo_etype etype_of(hilo_str dtype) {
 
 /* `f32[2,3]` of a tensor of the interface. */
 static bool put_tensor_type(composer *c, const json_t *tensor) {
+  if (is_token(c, tensor)) {
+    hilo_sb_cat(&c->text, "token[]");
+    return true;
+  }
   const hilo_etype etype = etype_of(string_of(tensor, "DType"));
   if (etype == HILO_INVALID) return false;
   hilo_sb_printf(&c->text, "%s[", hilo_etype_table[etype].hlo);
@@ -150,10 +197,8 @@ static void put_call(composer *c, const json_t *instance, size_t k, const hilo_m
 
 static hilo_status put_instance(composer *c, size_t k) {
   const json_t *instance = json_array_get(list(c, "Instances"), k);
-  const json_int_t definition = json_integer_value(json_object_get(instance, "DefID"));
-  if (!instance || definition < 0 || (size_t)definition >= c->n_definitions)
-    return bad(c, "instance", k);
-  const hilo_module *m = c->definitions[definition];
+  const hilo_module *m = definition_of(c, instance);
+  if (!m) return bad(c, "instance", k);
   put_call(c, instance, k, m);
   const hilo_type root = hilo_inst_type(m, hilo_comp_root(m, m->entry));
   const json_t *map = json_object_get(instance, "OutMap");
@@ -187,6 +232,7 @@ static hilo_status compose(composer *c) {
   c->n_definitions = json_array_size(list(c, "Definitions"));
   c->definitions = HILO_NEW_ZEROED(c->arena, hilo_module *, c->n_definitions + 1);
   for (size_t k = 0; k < c->n_definitions; k++) HILO_TRY(load_definition(c, k));
+  find_tokens(c);
   hilo_sb_cat(&c->text, "ENTRY %netlist {\n");
   HILO_TRY(put_inputs(c));
   for (size_t k = 0; k < json_array_size(list(c, "Instances")); k++) HILO_TRY(put_instance(c, k));
@@ -212,6 +258,7 @@ hilo_status hilo_netlist_compose(hilo_arena *arena, const char *path, hilo_diags
   c.text = hilo_sb_make(arena);
   hilo_sb_cat(&c.text, "HloModule netlist\n\n");
   const hilo_status status = compose(&c);
+  json_decref(c.tokens);
   json_decref(root);
   HILO_TRY(status);
   HILO_TRY(hilo_hlo_text_read(arena, hilo_sb_view(&c.text), hilo_str_of(path), diags, out));

@@ -7,7 +7,6 @@
 #include "driver/partitioned.h"
 
 #include <dirent.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "analysis/canonical.h"
@@ -45,6 +44,42 @@ struct task {
   jmp_buf oom;
 };
 
+/* ---- dumps ---- */
+
+static const char point_before_cut[] = "pre-par-pipe-end", point_cut[] = "post_remove_markers",
+                  point_piece[] = "post-par-pipe-begin";
+
+static bool is_dumped(const hilo_config *config, const char *point) {
+  for (uint32_t k = 0; k < config->dump_after_to_file.n; k++)
+    if (hilo_str_is(config->dump_after_to_file.v[k], point)) return true;
+  return false;
+}
+
+/* `<directory>/<point>.hlo.txt` */
+static hilo_status dump_point(hilo_program *p, const hilo_module *m, hilo_str directory,
+                              const char *point) {
+  hilo_sb name = hilo_sb_make(p->kept), text = hilo_sb_make(p->text);
+  hilo_sb_cat(&name, point);
+  hilo_sb_cat(&name, ".hlo.txt");
+  hilo_hlo_print(m, &(hilo_print_options){0}, &text);
+  const hilo_status status =
+      hilo_program_add_file(p, hilo_path_join(p->kept, directory, hilo_sb_view(&name)),
+                            (hilo_str){0}, hilo_sb_view(&text));
+  hilo_sb_free(&text);
+  return status;
+}
+
+static void warn_of_unknown_points(const hilo_program *p) {
+  const hilo_words words = p->config->dump_after_to_file;
+  for (uint32_t k = 0; k < words.n; k++) {
+    const hilo_str its = words.v[k];
+    if (!hilo_str_is(its, point_before_cut) && !hilo_str_is(its, point_cut) &&
+        !hilo_str_is(its, point_piece))
+      HILO_LOG(p->log, WARNING, "no point is named `%.*s`: --dump-after-to-file knows %s, %s, %s",
+               HILO_FMT(its), point_before_cut, point_cut, point_piece);
+  }
+}
+
 /* ---- one definition ---- */
 
 static hilo_status dump(task *t, const hilo_module *m, hilo_str directory) {
@@ -78,6 +113,7 @@ static hilo_status compile_definition(task *t, hilo_workspace *w) {
   if (!existed) t->directory = directory;
   const hilo_str in = hilo_str_of(directory);
   if (config->dump_partitioned_hlo) HILO_TRY(dump(t, m, in));
+  if (is_dumped(config, point_piece)) HILO_TRY(dump_point(&t->program, m, in, point_piece));
   hilo_str stem = j->output;
   if (hilo_str_ends(stem, ".py")) stem.n -= 3;
   const hilo_program_place place = {.path = hilo_path_join(&t->kept, in, j->output),
@@ -185,6 +221,11 @@ static void report_layers(const job *j, const hilo_layers *layers) {
   if (layers->n_open)
     HILO_LOG(log, INFO, "%u layers have a marker at their start but none at their end",
              layers->n_open);
+  if (layers->torn)
+    HILO_LOG(log, WARNING,
+             "an asynchronous operation begins in one layer and ends in another, and "
+             "what is between needs the one and is needed by the other: the module "
+             "stays whole");
   HILO_LOG(log, INFO, "%u layers %s%s%.*s", layers->n_layers, sources[layers->source],
            layers->stacks.n ? " " : "", HILO_FMT(layers->stacks));
 }
@@ -225,6 +266,8 @@ static hilo_status prepare(job *j, hilo_module *m, hilo_layers *layers, hilo_uni
   runner.ctx.log = p->log;
   HILO_TRY(hilo_program_proven(
       p, hilo_pipeline_run(&hilo_pipeline_pre_partition, &runner, m, config, p->log)));
+  if (is_dumped(config, point_before_cut))
+    HILO_TRY(dump_point(p, m, config->out_dir, point_before_cut));
   const hilo_layers_options how = {.detect = !config->disable_layer_det};
   HILO_TRY(hilo_layers_find(m, &how, p->diags, p->kept, layers));
   j->cut.m = m;
@@ -239,6 +282,8 @@ static hilo_status prepare(job *j, hilo_module *m, hilo_layers *layers, hilo_uni
                                          .share_scalars = config->share_scalars};
   *units = hilo_layers_group(layers, &grouping, p->kept);
   HILO_TRY(hilo_partition_cut(m, layers, units, &how_to_share, &runner.ctx, p->kept, &j->cut));
+  if (config->dump_partitioned_hlo || is_dumped(config, point_cut))
+    HILO_TRY(dump_point(p, m, config->out_dir, point_cut));
   report_pieces(j);
   return hilo_netlist_check(&j->cut, p->diags, p->scratch);
 }
@@ -257,29 +302,36 @@ static hilo_status write_netlist(job *j, const char *signature) {
       hilo_sb_view(&sb));
 }
 
+/* Is it `sg`, two digits or more? */
+static bool is_definition_folder(hilo_str name, uint64_t *number) {
+  if (name.n < 4 || !hilo_str_starts(name, "sg")) return false;
+  return hilo_str_parse_u64((hilo_str){name.p + 2, name.n - 2}, number);
+}
+
+static void remove_folder(const char *path) {
+  DIR *d = opendir(path);
+  if (!d) return;
+  for (struct dirent *file; (file = readdir(d));) unlinkat(dirfd(d), file->d_name, 0);
+  closedir(d);
+  rmdir(path);
+}
+
 /* Folders of definitions that the new netlist does not name are left over from an older one. */
 static void remove_stale(job *j) {
   const hilo_str out_dir = j->program->config->out_dir;
   DIR *d = opendir(out_dir.n ? out_dir.p : ".");
   if (!d) return;
+  uint64_t n;
   for (struct dirent *entry; (entry = readdir(d));) {
-    unsigned n;
-    int end = 0;
-    if (sscanf(entry->d_name, "sg%u%n", &n, &end) != 1 || entry->d_name[end] || end < 4) continue;
-    if (n < j->cut.n_definitions) continue;
     const hilo_str name = hilo_str_of(entry->d_name);
-    const char *path = hilo_path_join(j->program->kept, out_dir, name);
-    DIR *stale = opendir(path);
-    if (!stale) continue;
-    for (struct dirent *file; (file = readdir(stale));)
-      unlink(hilo_path_join(j->program->kept, hilo_str_of(path), hilo_str_of(file->d_name)));
-    closedir(stale);
-    rmdir(path);
+    if (is_definition_folder(name, &n) && n >= j->cut.n_definitions)
+      remove_folder(hilo_path_join(j->program->kept, out_dir, name));
   }
   closedir(d);
 }
 
 static hilo_status commit(job *j) {
+  hilo_program_retract(j->program);
   for (uint32_t d = 0; d < j->cut.n_definitions; d++) {
     const hilo_status status = hilo_program_commit(&j->tasks[d].program);
     if (status == HILO_OK) continue;
@@ -312,6 +364,7 @@ static hilo_status run(job *j, hilo_module *m) {
   hilo_arena_reset(p->scratch);
   hilo_layers layers;
   hilo_units units;
+  warn_of_unknown_points(p);
   HILO_TRY(prepare(j, m, &layers, &units));
   j->digests = HILO_NEW_ZEROED(p->kept, hilo_digest, j->cut.n_definitions + 1);
   j->tasks = HILO_NEW_ZEROED(p->kept, task, j->cut.n_definitions + 1);

@@ -1,5 +1,7 @@
 #include "driver/program.h"
 
+#include <unistd.h>
+
 #include "driver/cache.h"
 #include "driver/report.h"
 #include "penguin/emit.h"
@@ -232,7 +234,14 @@ hilo_status hilo_program_make(hilo_program *p, hilo_module *m, const hilo_progra
   return HILO_OK;
 }
 
+void hilo_program_retract(hilo_program *p) {
+  const hilo_output *last = p->outputs.n ? &p->outputs.v[p->outputs.n - 1] : NULL;
+  if (last && last->temporary) unlink(last->target);
+}
+
+/* One file alone is replaced in one step. */
 hilo_status hilo_program_commit(hilo_program *p) {
+  if (p->outputs.n > 1) hilo_program_retract(p);
   for (uint32_t k = 0; k < p->outputs.n; k++)
     HILO_TRY(hilo_output_commit(&p->outputs.v[k], p->diags));
   return HILO_OK;

@@ -40,7 +40,10 @@ HILO_NODISCARD hilo_status hilo_program_make(hilo_program *p, hilo_module *m,
 /* Another file that is committed with the program. */
 HILO_NODISCARD hilo_status hilo_program_add_file(hilo_program *p, const char *path, hilo_str head,
                                                  hilo_str data);
-/* Give the files their names, the first written first. */
+/* The file that vouches for the others is the last. An older one goes before any of the others is
+ * replaced, so that it never vouches for what it does not belong to. */
+void hilo_program_retract(hilo_program *p);
+/* Retract, then give the files their names, the first written first. */
 HILO_NODISCARD hilo_status hilo_program_commit(hilo_program *p);
 /* What was not committed is gone. Always called at the end. */
 void hilo_program_abort(hilo_program *p);

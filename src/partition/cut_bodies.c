@@ -39,9 +39,12 @@ static void add_output(bodies *b, hilo_inst i) {
     HILO_PUSH(b->c->arena, &b->outputs[b->c->unit[hilo_ix(b->c->m, i)]], i);
 }
 
-/* Tokens do not cross; see cut_order.c. */
+/* Tokens do not cross, see cut_order.c; but those that the module itself takes or returns are
+ * inputs and outputs like others. */
 static bool crosses(const bodies *b, hilo_inst i) {
-  return hilo_type_is_array(&b->c->m->types, hilo_inst_type(b->c->m, i));
+  const hilo_module *m = b->c->m;
+  return hilo_type_is_array(&m->types, hilo_inst_type(m, i)) || hilo_cut_is_input(m, i) ||
+         hilo_bitset_get(b->is_output, hilo_ix(m, i));
 }
 
 typedef struct {
@@ -168,8 +171,7 @@ static bool make_piece(bodies *b, uint32_t unit, hilo_piece *piece) {
 
 static void find_seeds(bodies *b) {
   hilo_cutter *c = b->c;
-  for (uint32_t k = 0; k < c->cut->n_outputs; k++)
-    if (crosses(b, c->cut->outputs[k])) add_output(b, c->cut->outputs[k]);
+  for (uint32_t k = 0; k < c->cut->n_outputs; k++) add_output(b, c->cut->outputs[k]);
   const uint64_t *effects = hilo_effects_make(c->m, c->arena);
   HILO_FOR_EACH_INST(c->m, c->m->entry, i) {
     if (!hilo_inst_has_effect(c->m, i, effects)) continue;

@@ -10,16 +10,17 @@ typedef hilo_vec(hilo_piece_alias) alias_list;
 typedef struct {
   hilo_cutter *c;
   uint32_t *piece_of_unit; /* 1 + piece; 0: none */
-  uint64_t *before;        /* bits: row p, column q: values say that q runs before p */
+  uint64_t *before;        /* bits: row p, column q: values say that q runs before p; NULL: not
+                              asked for yet */
   size_t row_words;
-  piece_list *after; /* by piece */
-  uint32_t *at;      /* by instruction: 1 + its place among the inputs or outputs at hand */
+  piece_list *after;  /* by piece */
+  uint64_t *computed; /* bit by instruction: in the body of a piece */
+  uint32_t *seen_by;  /* by instruction: 1 + the last piece that came across it */
+  hilo_vec(hilo_inst) stack;
+  uint32_t *at; /* by instruction: 1 + its place among the inputs or outputs at hand */
 } ordering;
 
-static bool runs_before(const ordering *o, uint32_t q, uint32_t p) {
-  return hilo_bitset_get(o->before + p * o->row_words, q);
-}
-
+/* Quadratic in bits, so only made where something asks for it. */
 static void find_data_order(ordering *o) {
   hilo_cut *cut = o->c->cut;
   o->row_words = HILO_BITSET_WORDS(cut->n_pieces);
@@ -34,6 +35,11 @@ static void find_data_order(ordering *o) {
   }
 }
 
+static bool runs_before(ordering *o, uint32_t q, uint32_t p) {
+  if (!o->before) find_data_order(o);
+  return hilo_bitset_get(o->before + p * o->row_words, q);
+}
+
 static void add_after(ordering *o, uint32_t p, uint32_t q) {
   if (p == q || runs_before(o, q, p)) return;
   for (uint32_t k = 0; k < o->after[p].n; k++)
@@ -41,19 +47,47 @@ static void add_after(ordering *o, uint32_t p, uint32_t q) {
   HILO_PUSH(o->c->arena, &o->after[p], q);
 }
 
-/* Tokens and control edges between units. */
+/* ---- tokens and control edges ---- */
+
+/* Piece p needs `from`, which it does not compute, in no other way than that it must have run. What
+ * no piece computes stands for what it needs itself: a token made of others, say. */
+static void come_behind(ordering *o, uint32_t p, hilo_inst from) {
+  const hilo_module *m = o->c->m;
+  o->stack.n = 0;
+  HILO_PUSH(o->c->arena, &o->stack, from);
+  while (o->stack.n) {
+    const hilo_inst i = o->stack.v[--o->stack.n];
+    const uint32_t ix = hilo_ix(m, i);
+    if (o->seen_by[ix] == p + 1) continue;
+    o->seen_by[ix] = p + 1;
+    if (hilo_cut_is_input(m, i) || hilo_inst_is(m, i, HILO_OP_PARAMETER)) continue;
+    const uint32_t q = o->piece_of_unit[o->c->unit[ix]];
+    if (q && hilo_bitset_get(o->computed, ix)) {
+      add_after(o, p, q - 1);
+      continue;
+    }
+    HILO_FOR_EACH_NEED(m, i, need) { HILO_PUSH(o->c->arena, &o->stack, need); }
+  }
+}
+
+static bool is_array(const hilo_module *m, hilo_inst i) {
+  return hilo_type_is_array(&m->types, hilo_inst_type(m, i));
+}
+
 static void follow_edges(ordering *o) {
   const hilo_cut *cut = o->c->cut;
   const hilo_module *m = cut->m;
+  for (uint32_t p = 0; p < cut->n_pieces; p++)
+    for (uint32_t at = 0; at < cut->pieces[p].n_body; at++)
+      hilo_bitset_set(o->computed, hilo_ix(m, cut->pieces[p].body[at]));
   for (uint32_t p = 0; p < cut->n_pieces; p++) {
     const hilo_piece *piece = &cut->pieces[p];
     for (uint32_t at = 0; at < piece->n_body; at++) {
       HILO_FOR_EACH_NEED(m, piece->body[at], need) {
-        if (hilo_cut_is_inside(o->c, need, piece->unit) || hilo_cut_is_input(m, need) ||
-            hilo_inst_is(m, need, HILO_OP_PARAMETER))
+        const bool is_operand = !need_it.edge;
+        if (hilo_cut_is_inside(o->c, need, piece->unit) || (is_operand && is_array(m, need)))
           continue;
-        const uint32_t q = o->piece_of_unit[o->c->unit[hilo_ix(m, need)]];
-        if (q) add_after(o, p, q - 1);
+        come_behind(o, p, need);
       }
     }
   }
@@ -131,9 +165,10 @@ void hilo_cut_order(hilo_cutter *c) {
   ordering o = {.c = c,
                 .piece_of_unit = HILO_NEW_ZEROED(c->arena, uint32_t, cut->units->n + 1),
                 .after = HILO_NEW_ZEROED(c->arena, piece_list, cut->n_pieces + 1),
+                .computed = hilo_bitset_create(c->arena, cut->n_inst_slots),
+                .seen_by = HILO_NEW_ZEROED(c->arena, uint32_t, cut->n_inst_slots),
                 .at = HILO_NEW_ZEROED(c->arena, uint32_t, cut->n_inst_slots)};
   for (uint32_t p = 0; p < cut->n_pieces; p++) o.piece_of_unit[cut->pieces[p].unit] = p + 1;
-  find_data_order(&o);
   follow_edges(&o);
   place_aliases(&o);
   for (uint32_t p = 0; p < cut->n_pieces; p++) {
@@ -141,4 +176,5 @@ void hilo_cut_order(hilo_cutter *c) {
     cut->pieces[p].after = o.after[p].v;
     cut->pieces[p].n_after = o.after[p].n;
   }
+  HILO_VEC_FREE(c->arena, &o.stack);
 }

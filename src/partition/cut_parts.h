@@ -37,7 +37,7 @@ void hilo_cut_share(hilo_cutter *c, bool share, bool lift);
 void hilo_cut_lift_scalars(hilo_cutter *c, const uint32_t *alike);
 void hilo_cut_set_producers(hilo_cut *cut, hilo_arena *arena);
 
-/* Is it an array that comes from outside: a parameter, or an element of a tuple parameter? */
+/* Does it come from outside: a parameter that is no tuple, or such an element of one that is? */
 bool hilo_cut_is_input(const hilo_module *m, hilo_inst i);
 /* Does it belong to a piece of this unit? (Inputs belong to none.) */
 static inline bool hilo_cut_is_inside(const hilo_cutter *c, hilo_inst i, uint32_t unit) {

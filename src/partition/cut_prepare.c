@@ -5,7 +5,7 @@
 #include "rewrite/replace.h"
 
 bool hilo_cut_is_input(const hilo_module *m, hilo_inst i) {
-  if (!hilo_type_is_array(&m->types, hilo_inst_type(m, i))) return false;
+  if (hilo_type_is_tuple(&m->types, hilo_inst_type(m, i))) return false;
   while (hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT)) i = hilo_inst_operand(m, i, 0);
   return hilo_inst_is(m, i, HILO_OP_PARAMETER);
 }
@@ -136,6 +136,14 @@ static void list_inputs(hilo_cutter *c) {
   c->cut->n_inputs = leaves.n;
 }
 
+static hilo_inst copy_of(hilo_module *m, hilo_inst at, hilo_inst v) {
+  if (hilo_inst_etype(m, v) != HILO_TOKEN) return hilo_build_copy(m, at, v);
+  return hilo_inst_insert_before(
+      m, at,
+      &(hilo_inst_desc){
+          .op = HILO_OP_AFTER_ALL, .type = hilo_inst_type(m, v), .operands = &v, .n_operands = 1});
+}
+
 /* Each output an instruction of its own that a piece computes: copies of the others, in a unit
  * behind all. They become the operands of `end`, the new root. */
 static void list_outputs(hilo_cutter *c, hilo_inst old_root, hilo_inst end) {
@@ -148,7 +156,7 @@ static void list_outputs(hilo_cutter *c, hilo_inst old_root, hilo_inst end) {
   for (uint32_t k = 0; k < leaves.n; k++) {
     const hilo_inst v = leaves.v[k];
     const bool given = hilo_cut_is_input(m, v) || hilo_inst_is(m, v, HILO_OP_CONSTANT);
-    if (given || !hilo_bitset_insert(seen, hilo_ix(m, v))) leaves.v[k] = hilo_build_copy(m, end, v);
+    if (given || !hilo_bitset_insert(seen, hilo_ix(m, v))) leaves.v[k] = copy_of(m, end, v);
     types[k] = hilo_inst_type(m, v);
   }
   hilo_inst_set_operands(m, end, leaves.v, leaves.n);

@@ -63,6 +63,8 @@ static uint32_t find(uint32_t *node, uint32_t ix) {
 }
 
 static void join(hilo_entry_graph *g, hilo_inst a, hilo_inst b) {
+  hilo_bitset_set(g->half, hilo_ix(g->m, a));
+  hilo_bitset_set(g->half, hilo_ix(g->m, b));
   const uint32_t x = find(g->node, hilo_ix(g->m, a)), y = find(g->node, hilo_ix(g->m, b));
   if (x == y) return;
   g->node[x > y ? x : y] = x > y ? y : x;
@@ -70,8 +72,9 @@ static void join(hilo_entry_graph *g, hilo_inst a, hilo_inst b) {
 }
 
 static bool is_half_of_operand(const hilo_module *m, hilo_inst i) {
-  return hilo_inst_has(m, i, HILO_TRAIT_ASYNC_DONE) || hilo_inst_is(m, i, HILO_OP_ASYNC_UPDATE) ||
-         hilo_inst_is(m, i, HILO_OP_SEND_DONE) || hilo_inst_is(m, i, HILO_OP_RECV_DONE);
+  return hilo_inst_n_operands(m, i) &&
+         (hilo_inst_has(m, i, HILO_TRAIT_ASYNC_DONE) || hilo_inst_is(m, i, HILO_OP_ASYNC_UPDATE) ||
+          hilo_inst_is(m, i, HILO_OP_SEND_DONE) || hilo_inst_is(m, i, HILO_OP_RECV_DONE));
 }
 
 static void join_halves(hilo_entry_graph *g) {
@@ -79,8 +82,7 @@ static void join_halves(hilo_entry_graph *g) {
   hilo_map by_channel = hilo_map_make(g->arena);
   for (uint32_t at = 0; at < g->n; at++) {
     const hilo_inst i = g->order[at];
-    if (is_half_of_operand(m, i) && hilo_inst_n_operands(m, i))
-      join(g, i, hilo_inst_operand(m, i, 0));
+    if (is_half_of_operand(m, i)) join(g, i, hilo_inst_operand(m, i, 0));
     if (!hilo_inst_is(m, i, HILO_OP_SEND) && !hilo_inst_is(m, i, HILO_OP_RECV)) continue;
     const int64_t channel = hilo_inst_extra(m, i).channel_id;
     bool inserted;
@@ -167,6 +169,7 @@ hilo_entry_graph hilo_entry_graph_make(const hilo_module *m, hilo_arena *arena) 
   g.order = HILO_NEW_ARRAY(arena, hilo_inst, m->n_inst_slots);
   g.place = HILO_NEW_ZEROED(arena, uint32_t, m->n_inst_slots);
   g.node = HILO_NEW_ARRAY(arena, uint32_t, m->n_inst_slots);
+  g.half = hilo_bitset_create(arena, m->n_inst_slots);
   find_order(&g);
   separate_halves(&g);
   join_halves(&g);
@@ -211,4 +214,14 @@ void hilo_entry_graph_max(const hilo_entry_graph *g, const uint32_t *own, uint32
     for (uint32_t half = node; half; half = k.next_half[half]) reached[half] = most;
   }
   HILO_VEC_FREE(g->arena, &k.ready);
+}
+
+bool hilo_entry_graph_parts_halves(const hilo_entry_graph *g, const uint32_t *of) {
+  for (uint32_t at = 0; at < g->n; at++) {
+    const hilo_inst i = g->order[at];
+    if (is_half_of_operand(g->m, i) &&
+        of[hilo_ix(g->m, i)] != of[hilo_ix(g->m, hilo_inst_operand(g->m, i, 0))])
+      return true;
+  }
+  return false;
 }

@@ -15,6 +15,7 @@ typedef struct {
   uint32_t *node;  /* by instruction: the one that stands for it and its other halves */
   bool contracted; /* some node has several instructions */
   bool cyclic;     /* taking halves as one made a cycle, so none is */
+  uint64_t *half;  /* bit by instruction: there is another half of it */
 } hilo_entry_graph;
 
 hilo_entry_graph hilo_entry_graph_make(const hilo_module *m, hilo_arena *arena);
@@ -28,6 +29,9 @@ typedef struct {
   uint32_t k, edge;
 } hilo_need_iter;
 bool hilo_need_next(const hilo_module *m, hilo_inst v, hilo_need_iter *it);
+
+/* Is there an operation whose halves have different values of `of`, by instruction? */
+bool hilo_entry_graph_parts_halves(const hilo_entry_graph *g, const uint32_t *of);
 
 /* reached[v] = the largest of own[u] over v, its other halves, and all that these need. Both by
  * instruction. */

@@ -25,6 +25,12 @@ bool hilo_partition_is_transparent(const hilo_module *m, hilo_inst i) {
           hilo_inst_type(m, i).ix == hilo_inst_type(m, hilo_inst_operand(m, i, 0)).ix);
 }
 
+/* A load of a parameter is read again like the parameter. */
+static bool may_be_cheap(const hilo_module *m, hilo_inst i) {
+  return hilo_partition_is_view(m, i) ||
+         (hilo_is_custom_call_to(m, i, HILO_TARGET_TRANSFER) && hilo_inst_n_operands(m, i) == 1);
+}
+
 uint64_t *hilo_partition_cheap(const hilo_module *m, hilo_arena *arena) {
   uint64_t *cheap = hilo_bitset_create(arena, m->n_inst_slots);
   HILO_FOR_EACH_INST(m, m->entry, i) {
@@ -37,7 +43,7 @@ uint64_t *hilo_partition_cheap(const hilo_module *m, hilo_arena *arena) {
     case HILO_OP_PARTITION_ID:
     case HILO_OP_REPLICA_ID: is = true; break;
     default:
-      if (!hilo_partition_is_view(m, i)) break;
+      if (!may_be_cheap(m, i)) break;
       const hilo_inst operand = hilo_inst_operand(m, i, 0);
       is = hilo_inst_is(m, operand, HILO_OP_PARAMETER) ||
            hilo_bitset_get(cheap, hilo_ix(m, operand));
@@ -105,6 +111,14 @@ void hilo_finder_set_layers(hilo_finder *f, uint32_t n_layers) {
   f->out->regions = HILO_NEW_ZEROED(f->arena, hilo_layer_region, 2 * (size_t)n_layers + 1);
 }
 
+static void keep_whole(hilo_finder *f) {
+  f->out->source = HILO_LAYERS_NONE;
+  memset(f->out->region, 0, f->m->n_inst_slots * sizeof(uint32_t));
+  f->out->stacks = (hilo_str){0};
+  f->out->n_open = 0;
+  hilo_finder_set_layers(f, 0);
+}
+
 hilo_status hilo_layers_find(const hilo_module *m, const hilo_layers_options *options,
                              hilo_diags *diags, hilo_arena *arena, hilo_layers *out) {
   *out = (hilo_layers){0};
@@ -116,12 +130,12 @@ hilo_status hilo_layers_find(const hilo_module *m, const hilo_layers_options *op
   HILO_TRY(hilo_layers_by_markers(&f));
   if (out->source == HILO_LAYERS_NONE && options->detect) hilo_layers_by_scopes(&f);
   if (out->source == HILO_LAYERS_NONE && options->detect) hilo_layers_by_repetition(&f);
-  if (out->source == HILO_LAYERS_NONE) {
-    hilo_finder_set_layers(&f, 0);
-  } else {
+  if (out->source != HILO_LAYERS_NONE) {
     hilo_layers_move(&f);
     merge_plumbing(&f);
   }
+  out->torn = hilo_entry_graph_parts_halves(&f.graph, out->region);
+  if (out->torn || out->source == HILO_LAYERS_NONE) keep_whole(&f);
   count_macs(&f);
   return HILO_OK;
 }

@@ -35,6 +35,7 @@ typedef struct {
   uint64_t *cheap;            /* bit by instruction: copied to where it is used, never passed on */
   const hilo_inst *cuts;      /* the markers, in the order of the regions that they open */
   uint32_t n_cuts;
+  bool torn; /* layers were found, but between the halves of an asynchronous operation: whole */
   uint32_t n_open; /* markers that open a layer which no marker ends (its gradient was dead) */
 } hilo_layers;
 
@@ -49,8 +50,8 @@ HILO_NODISCARD hilo_status hilo_layers_find(const hilo_module *m,
                                             hilo_arena *arena, hilo_layers *out);
 
 /* Is it copied into each module that uses it: a constant of up to 4 KiB, iota, partition-id,
- * replica-id; get-tuple-element, reshape, bitcast or broadcast of a parameter or of something
- * cheap? A bit by instruction. */
+ * replica-id; get-tuple-element, reshape, bitcast, broadcast or load (a call of
+ * AwsNeuronTransferWithStaticRing) of a parameter or of something cheap? A bit by instruction. */
 uint64_t *hilo_partition_cheap(const hilo_module *m, hilo_arena *arena);
 /* A view of any value does not cross either: it is repeated behind its operand. */
 bool hilo_partition_is_view(const hilo_module *m, hilo_inst i);

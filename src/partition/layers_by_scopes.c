@@ -148,7 +148,8 @@ static void set_labels(scoping *s) {
     const name_scopes *names = scopes_of_inst(s, i);
     uint32_t which = 0;
     uint64_t number = 0;
-    if (!outermost(s, names, &which, &number)) continue;
+    /* Constants come before all layers: those of equal layers may differ. */
+    if (hilo_inst_is(g->m, i, HILO_OP_CONSTANT) || !outermost(s, names, &which, &number)) continue;
     const stack *its = &s->stacks.v[which];
     const uint32_t label = its->base + (uint32_t)(number - its->first) + 1;
     s->label[hilo_ix(g->m, i)] = names->backward ? 2 * s->n_labels + 1 - label : label;

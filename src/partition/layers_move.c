@@ -79,7 +79,7 @@ static bool may_move(const hilo_finder *f, hilo_inst v) {
          !hilo_bitset_get(f->out->cheap, ix) && !hilo_is_marker(m, v) && !hilo_inst_is_root(m, v) &&
          !hilo_inst_is(m, v, HILO_OP_PARAMETER) && !hilo_inst_is(m, v, HILO_OP_CONSTANT) &&
          !hilo_inst_has(m, v, HILO_TRAIT_SIDE_EFFECT) && !hilo_control_has(m, v) &&
-         f->graph.node[ix] == ix && !hilo_inst_has(m, v, HILO_TRAIT_ASYNC_START);
+         !hilo_bitset_get(f->graph.half, ix);
 }
 
 void hilo_layers_move(hilo_finder *f) {

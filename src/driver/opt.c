@@ -7,6 +7,7 @@
 #include "driver/pipeline.h"
 #include "driver/report.h"
 #include "driver/run/run_prove.h"
+#include "driver/schedule_files.h"
 #include "formats/hlo_proto.h"
 #include "formats/load.h"
 #include "ir/hlo_print.h"
@@ -189,6 +190,14 @@ static void report(job *j, const hilo_module *m, const hilo_runner *runner) {
   hilo_sb_free(&sb);
 }
 
+static hilo_status write_schedule_files(job *j, const hilo_schedule_report *report) {
+  hilo_schedule_file files[HILO_MAX_SCHEDULE_FILES];
+  const uint32_t n = hilo_schedule_files_end(j->config, report, files);
+  for (uint32_t k = 0; k < n; k++)
+    HILO_TRY(hilo_file_write(&j->text_arena, files[k].name.p, files[k].text, j->diags));
+  return HILO_OK;
+}
+
 static hilo_status finish(job *j, const hilo_module *m) {
   if (j->config->signature) {
     char signature[HILO_SHA256_HEX + 1];
@@ -225,12 +234,14 @@ static hilo_status run(job *j) {
   hilo_runner runner =
       hilo_runner_make(&j->input_arena, &j->scratch, j->diags, &pass_options, &options);
   runner.ctx.log = j->log;
+  runner.ctx.schedule_report = hilo_schedule_files_begin(j->config, &j->text_arena);
   hilo_module *m = NULL;
   for (int32_t k = 0; k < n_runs; k++) {
     hilo_arena_reset(&j->module_arena);
     HILO_TRY(run_once(j, &runner, &m, k));
   }
   report(j, m, &runner);
+  HILO_TRY(write_schedule_files(j, runner.ctx.schedule_report));
   return finish(j, m);
 }
 

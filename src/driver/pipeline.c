@@ -53,6 +53,10 @@ GATE(neuron_op_fusion)
 GATE(convert_fs_patterns_to_cc)
 GATE(fold_iota)
 GATE(schedule)
+static bool analyzes_schedule(const hilo_config *config, const hilo_module *m) {
+  (void)m;
+  return config->analyze_schedule || config->analyze_schedule_json.n || config->memory_report.n;
+}
 GATE(hoist_compute)
 GATE(verify_aliasing)
 
@@ -113,6 +117,7 @@ static const hilo_pipeline_row spine_rows[] = {
     {HILO_PASS_neuron_op_fusion, HILO_SPINE_BOTH, gate_neuron_op_fusion}, /* 15 */
     {HILO_PASS_fold_iota, HILO_SPINE_BOTH, gate_fold_iota}, /* 16 */
     {HILO_PASS_schedule_postorder, HILO_SPINE_BOTH, gate_schedule}, /* 17 */
+    {HILO_PASS_live_range_analysis, HILO_SPINE_BOTH, analyzes_schedule}, /* 18 */
     {HILO_PASS_replace_token_type, HILO_SPINE_BOTH, NULL}, /* 19 */
     {HILO_PASS_hoist_compute, HILO_SPINE_BOTH, gate_hoist_compute}, /* 22 */
     {HILO_PASS_memcast_motion, HILO_SPINE_BOTH, gate_memcast_motion}, /* 23 */
@@ -160,6 +165,7 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
       .num_replicas = config->num_replicas,
       .num_partitions = config->num_partitions,
       .schedule_effort = config->schedule_effort,
+      .schedule_clone = config->schedule_clone,
   };
 }
 

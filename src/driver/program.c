@@ -4,6 +4,7 @@
 
 #include "driver/cache.h"
 #include "driver/report.h"
+#include "driver/schedule_files.h"
 #include "penguin/emit.h"
 
 /* ---- passes ---- */
@@ -50,12 +51,13 @@ hilo_status hilo_program_proven(hilo_program *p, hilo_status status) {
   return status;
 }
 
-static hilo_status run_passes(hilo_program *p, hilo_module *m) {
+static hilo_status run_passes(hilo_program *p, hilo_module *m, hilo_schedule_report *its) {
   const hilo_pass_options pass_options = hilo_pipeline_pass_options(p->config);
   hilo_runner_options options = hilo_pipeline_runner_options(p->config);
   hilo_program_prove(p, m, &options);
   hilo_runner runner = hilo_runner_make(p->text, p->scratch, p->diags, &pass_options, &options);
   runner.ctx.log = p->log;
+  runner.ctx.schedule_report = its;
   hilo_status status = hilo_pipeline_run(&hilo_pipeline_hlo, &runner, m, p->config, p->log);
   if (status == HILO_OK) {
     import(p, m);
@@ -166,18 +168,34 @@ static hilo_status write_files(hilo_program *p, const hilo_program_place *place,
   return HILO_OK;
 }
 
+/* With the program, or, of a definition, always in its folder. */
+static hilo_status write_schedule_files(hilo_program *p, const hilo_program_place *place,
+                                        const hilo_schedule_report *report) {
+  hilo_schedule_file files[HILO_MAX_SCHEDULE_FILES];
+  const uint32_t n = hilo_schedule_files_end(p->config, report, files);
+  for (uint32_t k = 0; k < n; k++) {
+    const hilo_str name = p->config->partition ? hilo_path_base(files[k].name) : files[k].name;
+    const char *path = hilo_path_join(p->kept, place->directory, name);
+    HILO_TRY(hilo_program_add_file(p, path, (hilo_str){0}, files[k].text));
+  }
+  return HILO_OK;
+}
+
 static hilo_status compile(hilo_program *p, hilo_module *m, const hilo_program_place *place,
                            file_list *files) {
-  HILO_TRY(run_passes(p, m));
+  hilo_schedule_report *report = hilo_schedule_files_begin(p->config, p->text);
+  HILO_TRY(run_passes(p, m, report));
   HILO_TRY(emit(p, m, place, files));
+  HILO_TRY(write_schedule_files(p, place, report));
   return write_files(p, place, files->v, files->n);
 }
 
 /* ---- the cache ---- */
 
-/* Files that bind weights are not part of the key. */
+/* Files that bind weights are not part of the key; reports about the schedule are not kept. */
 static bool uses_cache(const hilo_program *p, const hilo_module *m) {
-  return p->config->cache_dir.n && !m->header.weight_files;
+  const bool reports = p->config->analyze_schedule_json.n || p->config->memory_report.n;
+  return p->config->cache_dir.n && !m->header.weight_files && !reports;
 }
 
 static void explain_miss(hilo_program *p, const hilo_cache_key *key) {

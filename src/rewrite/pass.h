@@ -29,6 +29,7 @@ typedef struct {
   bool drop_unsafe_may_alias;
   int64_t num_replicas, num_partitions; /* --num-…; 0: as the module says */
   int64_t schedule_effort;              /* step 17: 1, or 2 to search */
+  bool schedule_clone;                  /* step 17: shared broadcasts get a clone a user */
 } hilo_pass_options;
 
 enum {
@@ -43,7 +44,8 @@ typedef struct hilo_pass_ctx {
   hilo_diags *diags;
   hilo_arena *scratch;
   const hilo_pass_options *options;
-  hilo_log *log;                   /* for what a step's text promises; NULL: none */
+  hilo_log *log;                                /* for what a step's text promises; NULL: none */
+  struct hilo_schedule_report *schedule_report; /* of steps 17 and 18; NULL: nobody wants it */
   uint32_t n_matched, n_rewritten; /* for the step's INFO line; passes count, the runner clears */
 } hilo_pass_ctx;
 

@@ -2,10 +2,12 @@
  *
  * Callees come first, since what they need at their worst is what their caller needs while they
  * run. Computations of fusions and of reducers are left alone. An order is kept only if its peak
- * is below the one given, in the model of peers (lifetimes.h). Effort 1 is linear but for
- * sorting operands; effort 2 is what best_order.h says. Bit-exact: values are not touched. */
-#include "rewrite/replace.h"
+ * is below the one given, in the model of peers (lifetimes.h). Then, with --schedule-clone, shared
+ * broadcasts alive at the peak get a copy a user (split_broadcasts.h). Effort 1 is linear but for
+ * sorting operands; effort 2 is what best_order.h says. Bit-exact: values stay what they are. */
 #include "sched/best_order.h"
+#include "sched/schedule_report.h"
+#include "sched/split_broadcasts.h"
 #include "sched/steps.h"
 
 #include <stdlib.h>
@@ -55,66 +57,95 @@ static void realise(scheduler *s, const hilo_lifetimes *l, const uint32_t *order
   s->ctx->n_rewritten++;
 }
 
-static void schedule(scheduler *s, hilo_comp c, hilo_arena *scratch) {
+/* Find an order, and take it if its peak is below `limit`. What was found; `*before` gets the peak
+ * of the order that stood. */
+static hilo_best_order reorder(scheduler *s, hilo_comp c, uint64_t limit, uint64_t *before) {
+  hilo_scratch own;
+  hilo_scratch_init(&own, s->ctx->scratch);
+  hilo_arena *scratch = &own.arena;
   const hilo_lifetimes l = hilo_lifetimes_make(s->m, c, s->peaks, scratch);
   const hilo_motion motion = hilo_motion_make(s->m, c, &s->law, scratch);
   hilo_problem p = hilo_problem_make(&l, &motion, scratch);
   if (s->effort >= 2) p.name_rank = rank_names(&l, scratch);
   uint32_t *order = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)l.n + 1);
-  const uint64_t before = hilo_problem_peak(&p, NULL, NULL, scratch);
+  *before = hilo_problem_peak(&p, NULL, NULL, scratch);
   const hilo_best_order found = hilo_best_order_find(&p, s->effort, order, scratch);
-  HILO_DCHECK(found.peak <= before && hilo_problem_is_order(&p, order, scratch));
-  s->ctx->n_matched++;
-  if (found.peak < before) realise(s, &l, order);
-  const hilo_str name = hilo_comp_name_text(s->m, c, scratch);
-  HILO_LOG(s->ctx->log, DEBUG,
-           "SchedulePostorder: `%.*s`: peak %llu -> %llu bytes, %u ops, order %s, bound %llu",
-           HILO_FMT(name), (unsigned long long)before, (unsigned long long)found.peak, l.n,
-           found.how, (unsigned long long)found.bound);
+  HILO_DCHECK(found.peak <= *before && hilo_problem_is_order(&p, order, scratch));
+  if (found.peak < limit && found.peak < *before) realise(s, &l, order);
+  hilo_scratch_deinit(&own);
+  return found;
+}
+
+/* F: clone, order again, and keep that while the peak falls. */
+static uint32_t split_broadcasts(scheduler *s, hilo_comp c, uint64_t *peak) {
+  enum { MAX_ROUNDS = 8 };
+  hilo_scratch own;
+  hilo_scratch_init(&own, s->ctx->scratch);
+  hilo_splits splits = {.arena = &own.arena};
+  for (int round = 0; round < MAX_ROUNDS; round++) {
+    const uint32_t first = splits.n;
+    const hilo_schedule_profile profile = hilo_schedule_profile_make(s->m, c, s->peaks, &own.arena);
+    const hilo_motion motion = hilo_motion_make(s->m, c, &s->law, &own.arena);
+    if (!hilo_broadcasts_split(s->m, &profile, &motion, &splits)) break;
+    uint64_t before;
+    const uint64_t found = reorder(s, c, *peak, &before).peak;
+    if (found >= *peak) {
+      hilo_broadcasts_join(s->m, &splits, first);
+      break;
+    }
+    *peak = found;
+    s->changed = true;
+  }
+  const uint32_t n = splits.n;
+  s->ctx->n_rewritten += n;
+  hilo_scratch_deinit(&own);
+  return n;
+}
+
+static void schedule(scheduler *s, hilo_comp c) {
+  hilo_pass_ctx *ctx = s->ctx;
+  uint64_t before;
+  hilo_best_order found = reorder(s, c, UINT64_MAX, &before);
+  const uint32_t n_clones = ctx->options->schedule_clone ? split_broadcasts(s, c, &found.peak) : 0;
+  if (n_clones) found.how = "cloned";
+  const uint32_t n = hilo_comp_get(s->m, c)->n_insts;
+  ctx->n_matched++;
+  if (hilo_log_is_on(ctx->log, HILO_LEVEL_DEBUG)) {
+    const hilo_str name = hilo_comp_name_text(s->m, c, ctx->scratch);
+    HILO_LOG(ctx->log, DEBUG,
+             "SchedulePostorder: `%.*s`: peak %llu -> %llu bytes, %u ops, order %s, bound %llu",
+             HILO_FMT(name), (unsigned long long)before, (unsigned long long)found.peak, n,
+             found.how, (unsigned long long)found.bound);
+  }
   if (!hilo_comp_eq(c, s->m->entry)) return;
-  HILO_LOG(s->ctx->log, INFO, "SchedulePostorder: peak %llu -> %llu bytes, %u ops, order %s",
-           (unsigned long long)before, (unsigned long long)found.peak, l.n, found.how);
+  HILO_LOG(ctx->log, INFO, "SchedulePostorder: peak %llu -> %llu bytes, %u ops, order %s",
+           (unsigned long long)before, (unsigned long long)found.peak, n, found.how);
   if (s->effort >= 2)
-    HILO_LOG(s->ctx->log, INFO, "SchedulePostorder: no order has a peak below %llu bytes",
+    HILO_LOG(ctx->log, INFO, "SchedulePostorder: no order has a peak below %llu bytes",
              (unsigned long long)found.bound);
+  if (n_clones)
+    HILO_LOG(ctx->log, INFO, "SchedulePostorder: %u broadcasts cloned for one user each", n_clones);
 }
 
 /* ---- all of them ---- */
 
-/* Computations that run as such: the entry, bodies of loops, branches, calls. */
-static uint64_t *find_blocks(const hilo_module *m, hilo_arena *arena) {
-  uint64_t *out = hilo_bitset_create(arena, hilo_module_n_comps(m));
-  hilo_bitset_set(out, hilo_comp_ix(m, m->entry));
-  HILO_FOR_EACH_COMP(m, c) {
-    HILO_FOR_EACH_INST(m, c, i) {
-      switch (hilo_inst_op(m, i)) {
-      case HILO_OP_WHILE:
-      case HILO_OP_CALL:
-      case HILO_OP_CONDITIONAL: break;
-      default: continue;
-      }
-      for (uint32_t k = 0; k < hilo_inst_n_called(m, i); k++)
-        hilo_bitset_set(out, hilo_comp_ix(m, hilo_inst_called(m, i, k)));
-    }
-  }
-  return out;
-}
-
 HILO_DECLARE_PASS(schedule_postorder) {
   hilo_arena *scratch = ctx->scratch;
+  hilo_schedule_report *report = ctx->schedule_report;
+  if (report && report->wants_picture)
+    hilo_schedule_snapshot_take(report, &report->before, m, scratch);
   scheduler s = {.m = m, .ctx = ctx};
   s.effort = ctx->options->schedule_effort < 1 ? 1 : (int)ctx->options->schedule_effort;
   s.law = hilo_motion_law_make(m, scratch);
   s.peaks = hilo_peaks_make(m, HILO_MEMORY_PEERS, scratch);
-  const uint64_t *blocks = find_blocks(m, scratch);
+  const uint64_t *blocks = hilo_blocks_find(m, scratch);
   const hilo_comp_list comps = hilo_module_comps_postorder(m, scratch);
   for (uint32_t k = 0; k < comps.n; k++) {
     if (!hilo_bitset_get(blocks, hilo_comp_ix(m, comps.v[k]))) continue;
-    hilo_scratch own;
-    hilo_scratch_init(&own, scratch);
-    schedule(&s, comps.v[k], &own.arena);
-    hilo_scratch_deinit(&own);
+    schedule(&s, comps.v[k]);
   }
+  if (report && report->wants_picture)
+    hilo_schedule_snapshot_take(report, &report->after, m, scratch);
   *changed = s.changed;
   return HILO_OK;
 }

@@ -5,8 +5,9 @@
 
 #include "rewrite/pass.h"
 
-HILO_DECLARE_PASS(schedule_postorder); /* 17 */
-HILO_DECLARE_PASS(hoist_compute);      /* 22 */
-HILO_DECLARE_PASS(memcast_motion);     /* 23 */
+HILO_DECLARE_PASS(schedule_postorder);  /* 17 */
+HILO_DECLARE_PASS(live_range_analysis); /* 18 */
+HILO_DECLARE_PASS(hoist_compute);       /* 22 */
+HILO_DECLARE_PASS(memcast_motion);      /* 23 */
 
 #endif

@@ -1,0 +1,74 @@
+#include "sched/schedule_profile.h"
+
+#include <stdlib.h>
+
+static uint32_t *find_last(const hilo_lifetimes *l, hilo_arena *arena) {
+  uint32_t *last = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
+  for (uint32_t b = 0; b < l->n; b++) {
+    const uint32_t end = l->touchers.first[b + 1];
+    last[b] = end > l->touchers.first[b] ? l->touchers.v[end - 1] : b;
+    if (hilo_bitset_get(l->kept, b)) last[b] = l->n - 1;
+  }
+  return last;
+}
+
+hilo_schedule_profile hilo_schedule_profile_make(const hilo_module *m, hilo_comp c,
+                                                 hilo_peaks *peaks, hilo_arena *arena) {
+  hilo_schedule_profile out = {.lifetimes = hilo_lifetimes_make(m, c, peaks, arena)};
+  const hilo_lifetimes *l = &out.lifetimes;
+  uint64_t *live = HILO_NEW_ZEROED(arena, uint64_t, (size_t)l->n + 1);
+  out.peak = hilo_lifetimes_peak(l, NULL, live, arena);
+  out.live = live;
+  out.last = find_last(l, arena);
+  while (out.peak_at + 1 < l->n && live[out.peak_at] != out.peak) out.peak_at++;
+  for (uint32_t b = 0; b < l->n; b++) {
+    uint64_t its;
+    if (__builtin_mul_overflow(l->bytes[b], (uint64_t)(out.last[b] - b + 1), &its) ||
+        __builtin_add_overflow(out.byte_ops, its, &out.byte_ops))
+      out.byte_ops = UINT64_MAX;
+  }
+  return out;
+}
+
+typedef struct {
+  uint64_t bytes;
+  uint32_t buffer;
+} sized;
+
+static int larger_first(const void *a, const void *b) {
+  const sized *x = a, *y = b;
+  if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
+  return (x->buffer > y->buffer) - (x->buffer < y->buffer);
+}
+
+uint32_t hilo_schedule_live_at(const hilo_schedule_profile *profile, uint32_t place, uint32_t most,
+                               uint32_t **buffers, hilo_arena *arena) {
+  const hilo_lifetimes *l = &profile->lifetimes;
+  sized *found = HILO_NEW_ARRAY(arena, sized, (size_t)place + 2);
+  uint32_t n = 0;
+  for (uint32_t b = 0; b < l->n && b <= place; b++)
+    if (l->bytes[b] && profile->last[b] >= place) found[n++] = (sized){l->bytes[b], b};
+  qsort(found, n, sizeof(sized), larger_first);
+  if (n > most) n = most;
+  *buffers = HILO_NEW_ARRAY(arena, uint32_t, (size_t)n + 1);
+  for (uint32_t k = 0; k < n; k++) (*buffers)[k] = found[k].buffer;
+  return n;
+}
+
+uint64_t *hilo_blocks_find(const hilo_module *m, hilo_arena *arena) {
+  uint64_t *out = hilo_bitset_create(arena, hilo_module_n_comps(m));
+  hilo_bitset_set(out, hilo_comp_ix(m, m->entry));
+  HILO_FOR_EACH_COMP(m, c) {
+    HILO_FOR_EACH_INST(m, c, i) {
+      switch (hilo_inst_op(m, i)) {
+      case HILO_OP_WHILE:
+      case HILO_OP_CALL:
+      case HILO_OP_CONDITIONAL: break;
+      default: continue;
+      }
+      for (uint32_t k = 0; k < hilo_inst_n_called(m, i); k++)
+        hilo_bitset_set(out, hilo_comp_ix(m, hilo_inst_called(m, i, k)));
+    }
+  }
+  return out;
+}

@@ -99,6 +99,11 @@ hilo_status hilo_config_check(const hilo_config *config, hilo_diags *diags) {
   if (config->logical_nc_config != 1 && config->logical_nc_config != 2)
     (void)hilo_diag_add(diags, HILO_DIAG_EARG001, NULL,
                         "--logical-nc-config is %d; it can be 1 or 2", config->logical_nc_config);
+  if (!hilo_str_is(config->coalesce_mode, "merge") &&
+      !hilo_str_is(config->coalesce_mode, "adjacent"))
+    (void)hilo_diag_add(diags, HILO_DIAG_EARG001, NULL,
+                        "--coalesce-mode is `%.*s`; it can be merge or adjacent",
+                        HILO_FMT(config->coalesce_mode));
   warn_about_flags(config, diags);
   return diags->n_errors > before ? HILO_INPUT_ERROR : HILO_OK;
 }

@@ -58,6 +58,11 @@ static bool analyzes_schedule(const hilo_config *config, const hilo_module *m) {
   return config->analyze_schedule || config->analyze_schedule_json.n || config->memory_report.n;
 }
 GATE(hoist_compute)
+static bool gate_coalesce(const hilo_config *config, const hilo_module *m) {
+  (void)m;
+  return config->coalesce_all_gathers || config->coalesce_all_reduces ||
+         config->coalesce_reduce_scatters;
+}
 GATE(verify_aliasing)
 
 /* ---- tables ---- */
@@ -110,6 +115,7 @@ static const hilo_pipeline_row spine_rows[] = {
     {HILO_PASS_verify_supported_ops, HILO_SPINE_BOTH, gate_verify_supported_ops}, /* 4 */
     {HILO_PASS_lower_complex, HILO_SPINE_BOTH, gate_lower_complex}, /* 6 */
     {HILO_PASS_remove_optimization_barriers, HILO_SPINE_BOTH, gate_remove_opt_barriers}, /* 8 */
+    {HILO_PASS_coalesce_collective_ops, HILO_SPINE_BOTH, gate_coalesce}, /* 11 */
     {HILO_PASS_convert_fs_patterns_to_cc, HILO_SPINE_BOTH, gate_convert_fs_patterns_to_cc}, /* 12 */
     {HILO_PASS_remove_dead_values, HILO_SPINE_BOTH, NULL}, /* 13 */
     {HILO_PASS_neuron_inst_combine, HILO_SPINE_BOTH, NULL}, /* 14 */
@@ -144,6 +150,17 @@ const hilo_pipeline_table hilo_pipeline_stablehlo_spine = {spine_rows, HILO_COUN
 
 /* ---- running ---- */
 
+/* The step alone, by its name and with none of its switches given, coalesces all kinds. */
+static bool coalesces(const hilo_config *config, bool on) {
+  static const hilo_option_id switches[] = {
+      HILO_OPTION_coalesce_collectives, HILO_OPTION_coalesce_all_gathers,
+      HILO_OPTION_coalesce_all_reduces, HILO_OPTION_coalesce_reduce_scatters};
+  bool given = false;
+  for (size_t k = 0; k < HILO_COUNT(switches); k++)
+    given |= hilo_config_is_given(config, switches[k]);
+  return given ? on : true;
+}
+
 hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
   return (hilo_pass_options){
       .stablehlo = config->stablehlo_lowering,
@@ -162,6 +179,14 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
       .print_module_stats = config->print_module_stats,
       .drop_collective_tokens = config->drop_collective_tokens,
       .drop_unsafe_may_alias = config->drop_unsafe_may_alias,
+      .max_mem_multiple = config->max_mem_multiple,
+      .coalesce = {coalesces(config, config->coalesce_all_gathers),
+                   coalesces(config, config->coalesce_all_reduces),
+                   coalesces(config, config->coalesce_reduce_scatters)},
+      .coalesce_caps = {config->max_all_gathers_buffer_size, config->max_all_reduce_buffer_size,
+                        config->max_reduce_scatter_buffer_size},
+      .coalesce_adjacent = hilo_str_is(config->coalesce_mode, "adjacent"),
+      .no_coalesce_in_loops = config->no_coalesce_in_loops,
       .num_replicas = config->num_replicas,
       .num_partitions = config->num_partitions,
       .schedule_effort = config->schedule_effort,

@@ -10,6 +10,7 @@ refused by default; such a program is compiled a second time with the checks off
     run_jax.py --bin BIN --corpus DIR --write F   also write the table to F (docs/coverage.md)
     run_jax.py --bin BIN --corpus DIR --check F   fail if the table differs from F
     run_jax.py … --only NAME [--keep DIR]         some programs only; keep what was written
+    run_jax.py … --with FLAG                      compile everything with this flag as well, which must not change what runs
 """
 
 import argparse
@@ -29,6 +30,7 @@ from hilo.penguin.errors import EvaluationError, ProgramError
 CODE = re.compile(r"\[(?:ERROR|INTERNAL_ERROR)\] \[(NCC_\w+)\]")
 CHECKS_OFF = ["--verify-supported-ops=false", "--verify-hlo=false"]
 LIMITS_OF_THE_TARGET = {f"NCC_EVRF{n}" for n in ("005", "006", "010", "011", "013", "051", "052")}
+FLAGS = []  # of --with
 SUMMARY_CODE = "NCC_EMOD018"
 
 
@@ -47,7 +49,7 @@ class Row:
 def compile_form(tool, model, out_dir, extra):
     """(exit status, codes without the summary, stderr)."""
     command = [tool, f"--input={model}", "--output=penguin.py", f"--out-dir={out_dir}",
-               f"--logfile={out_dir}/log.txt", *extra]
+               f"--logfile={out_dir}/log.txt", *extra, *FLAGS]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     codes = sorted({code for code in CODE.findall(done.stderr) if code != SUMMARY_CODE})
     return done.returncode, codes, done.stderr
@@ -199,9 +201,11 @@ def main():
     parser.add_argument("--part", action="append", default=[])
     parser.add_argument("--keep")
     parser.add_argument("--write")
+    parser.add_argument("--with", dest="flags", action="append", default=[])
     parser.add_argument("--check")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
+    FLAGS.extend(args.flags)
     root = os.path.join(args.corpus, "jax")
     if not os.path.isdir(root):
         print(f"skipped: no corpus at {root}")

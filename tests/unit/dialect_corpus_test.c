@@ -32,7 +32,9 @@ static void bench_init(bench *b, bool stablehlo) {
                                    .verify_supported_ops = true,
                                    .lower_complex = true,
                                    .constant_decomposition_threshold = 4096,
-                                   .broadcast_num_elements_to_fold = 1024};
+                                   .broadcast_num_elements_to_fold = 1024,
+                                   .coalesce = {true, true, true},
+                                   .coalesce_caps = {1 << 27, 1 << 27, 1 << 27}};
   const hilo_runner_options how = {.verify_each = true, .check_changed = true};
   b->runner = hilo_runner_make(&b->arena, &b->scratch, &b->diags, &b->options, &how);
 }

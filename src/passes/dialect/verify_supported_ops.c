@@ -9,6 +9,7 @@
  * carries it on. The module is not changed. O(instructions). */
 #include "analysis/custom_call.h"
 #include "base/vec.h"
+#include "analysis/device.h"
 #include "passes/dialect/complex_parts.h"
 #include "passes/dialect/outputs.h"
 #include "passes/dialect/support_checks.h"
@@ -68,7 +69,7 @@ static void check_signature(hilo_support_checker *c) {
 
 /* Inputs and outputs, those that share an input's buffer once. */
 static void check_memory(hilo_support_checker *c) {
-  const uint64_t device_bytes = 24ull << 30;
+  const uint64_t device_bytes = HILO_DEVICE_BYTES;
   const hilo_module *m = c->m;
   uint64_t total = 0;
   bool fits = true;

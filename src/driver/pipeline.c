@@ -47,7 +47,10 @@ static bool gate_preserve_control_deps(const hilo_config *config, const hilo_mod
   return config->preserve_control_deps || config->enable_experimental_cc_control_deps;
 }
 GATE(enable_experimental_cc_control_deps)
+GATE(mlir_canonicalizer)
+GATE(canonicalize_conv)
 GATE(lower_complex)
+GATE(lower_complex_extra)
 GATE(remove_opt_barriers)
 GATE(neuron_op_fusion)
 GATE(convert_fs_patterns_to_cc)
@@ -108,12 +111,15 @@ static const hilo_pipeline_row pre_partition_rows[] = {
 /* Both spines, by step. Step 25 is prepended to 26 (dialect-pipeline 25, "order quirk"). */
 /* clang-format off */
 static const hilo_pipeline_row spine_rows[] = {
+    {HILO_PASS_canonicalizer, HILO_SPINE_BOTH, gate_mlir_canonicalizer}, /* 1 */
     {HILO_PASS_mhlo_legalize_to_stablehlo, HILO_SPINE_STABLEHLO, NULL}, /* 1a */
     {HILO_PASS_convert_custom_call_to_all_reduce, HILO_SPINE_STABLEHLO, NULL}, /* 1b */
     {HILO_PASS_flatten_control_deps, HILO_SPINE_BOTH, NULL}, /* 2 */
     {HILO_PASS_collective_broadcast_to_all_gather, HILO_SPINE_BOTH, NULL}, /* 3 */
     {HILO_PASS_verify_supported_ops, HILO_SPINE_BOTH, gate_verify_supported_ops}, /* 4 */
+    {HILO_PASS_canonicalize_conv, HILO_SPINE_BOTH, gate_canonicalize_conv}, /* 5 */
     {HILO_PASS_lower_complex, HILO_SPINE_BOTH, gate_lower_complex}, /* 6 */
+    {HILO_PASS_lower_complex_extra, HILO_SPINE_BOTH, gate_lower_complex_extra}, /* 7 */
     {HILO_PASS_remove_optimization_barriers, HILO_SPINE_BOTH, gate_remove_opt_barriers}, /* 8 */
     {HILO_PASS_coalesce_collective_ops, HILO_SPINE_BOTH, gate_coalesce}, /* 11 */
     {HILO_PASS_convert_fs_patterns_to_cc, HILO_SPINE_BOTH, gate_convert_fs_patterns_to_cc}, /* 12 */
@@ -169,6 +175,8 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
       .verify_hlo = config->verify_hlo,
       .verify_supported_ops = config->verify_supported_ops,
       .lower_complex = config->lower_complex,
+      .lower_complex_extra = config->lower_complex_extra,
+      .canonicalize_conv_wide = config->canonicalize_conv_wide,
       .unsafe_fp8e4m3fn = config->experimental_unsafe_fp8e4m3fn_as_fp8e4m3,
       .integer_downcast = config->implicit_integer_downcast,
       .constant_decomposition_threshold = config->constant_decomposition_threshold,

@@ -31,11 +31,14 @@ HILO_DECLARE_PASS(stablehlo_legalize_to_hlo);
 
 /* dialect/ */
 HILO_DECLARE_PASS(flatten_control_deps);
+HILO_DECLARE_PASS(canonicalizer);
 HILO_DECLARE_PASS(mhlo_legalize_to_stablehlo);
 HILO_DECLARE_PASS(convert_custom_call_to_all_reduce);
 HILO_DECLARE_PASS(collective_broadcast_to_all_gather);
 HILO_DECLARE_PASS(verify_supported_ops);
+HILO_DECLARE_PASS(canonicalize_conv);
 HILO_DECLARE_PASS(lower_complex);
+HILO_DECLARE_PASS(lower_complex_extra);
 HILO_DECLARE_PASS(remove_optimization_barriers);
 HILO_DECLARE_PASS(convert_fs_patterns_to_cc);
 HILO_DECLARE_PASS(remove_dead_values);

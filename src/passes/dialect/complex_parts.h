@@ -1,4 +1,4 @@
-/* Internal to step 6: complex values as pairs of reals. */
+/* Internal to steps 6 and 7: complex values as pairs of reals. */
 #ifndef HILO_PASSES_COMPLEX_PARTS_H
 #define HILO_PASSES_COMPLEX_PARTS_H
 
@@ -32,6 +32,13 @@ static inline hilo_etype hilo_part_etype(hilo_etype complex) {
 /* Can step 6 lower this instruction, whose result or some array operand is complex? Steps 4 and 6
  * both ask. */
 bool hilo_complex_is_lowerable(const hilo_module *m, hilo_inst i);
+
+/* One of the functions that step 7 expands; and is there any? */
+bool hilo_complex_is_function(const hilo_module *m, hilo_inst i);
+bool hilo_complex_has_functions(const hilo_module *m);
+
+/* Step 6 without its condition: every complex value becomes two real ones. */
+hilo_status hilo_lower_complex(hilo_module *m, hilo_pass_ctx *ctx, bool *changed);
 
 /* The parts of an operand; a real one has a zero imaginary part, built before `at`. */
 hilo_complex hilo_complex_operand(hilo_complex_lowering *l, hilo_inst at, uint32_t k);

@@ -5,7 +5,8 @@
  * numbering of tuple elements stays. AwsNeuronControlDep becomes one call per part, the parts of
  * complex predecessors side by side. Reductions, scatters and all-reduces are lowered if they add
  * (scatters if they overwrite). What is not lowered, and complex values in the signature of the
- * entry, are errors: all of them, before anything is changed. O(instructions). */
+ * entry, are errors: all of them, before anything is changed. With --lower-complex-extra a module
+ * that has functions of step 7 is left to that, whole. O(instructions). */
 #include "analysis/custom_call.h"
 #include "base/vec.h"
 #include "passes/dialect/complex_parts.h"
@@ -252,7 +253,7 @@ static void drop_bodies(hilo_complex_lowering *l, const uint64_t *whole, uint32_
   }
 }
 
-HILO_DECLARE_PASS(lower_complex) {
+hilo_status hilo_lower_complex(hilo_module *m, hilo_pass_ctx *ctx, bool *changed) {
   hilo_complex_lowering l = {.m = m, .ctx = ctx, .pair_types = hilo_map_make(ctx->scratch)};
   const uint64_t *whole = find_whole(m, ctx->scratch);
   bool any = false;
@@ -267,4 +268,9 @@ HILO_DECLARE_PASS(lower_complex) {
   drop_bodies(&l, whole, n_comps);
   *changed = true;
   return HILO_OK;
+}
+
+HILO_DECLARE_PASS(lower_complex) {
+  if (ctx->options->lower_complex_extra && hilo_complex_has_functions(m)) return HILO_OK;
+  return hilo_lower_complex(m, ctx, changed);
 }

@@ -193,7 +193,10 @@ static void check_complex(hilo_support_checker *c, hilo_inst i) {
     }
   if (!touches || hilo_inst_is(m, i, HILO_OP_PARAMETER)) return;
   if (hilo_support_of_op(hilo_inst_op(m, i))->form != HILO_FORM_PRINTED) return; /* reported */
-  if (c->ctx->options->lower_complex ? !hilo_complex_is_lowerable(m, i) : brings)
+  const hilo_pass_options *options = c->ctx->options;
+  if (options->lower_complex_extra && hilo_complex_is_function(m, i)) return;
+  const bool is_lowered = options->lower_complex || options->lower_complex_extra;
+  if (is_lowered ? !hilo_complex_is_lowerable(m, i) : brings)
     hilo_support_report(c, HILO_DIAG_EVRF004, i, "`%s` of complex numbers cannot be lowered",
                         name_of(c, i));
 }

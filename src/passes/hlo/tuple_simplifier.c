@@ -1,6 +1,7 @@
 /* #1 tuple-simplifier: get-tuple-element(tuple(a, b), i) is operand i; tuple(gte(t, 0), …, gte(t,
  * n-1)) of all elements of one t of equal type is t. One sweep in program order reaches the
  * fixpoint: each rewrite only removes links between an instruction and ones before it. */
+#include "analysis/custom_call.h"
 #include "passes/passes.h"
 #include "rewrite/replace.h"
 
@@ -16,7 +17,9 @@ static hilo_inst reassembled(const hilo_module *m, hilo_inst i) {
     if (k == 0) source = tuple;
     if (!hilo_inst_eq(tuple, source)) return HILO_INST_NONE;
   }
-  if (!source.ix || !hilo_type_eq(hilo_inst_type(m, source), hilo_inst_type(m, i)))
+  /* The tuple of a boundary marker may only be read element by element (collectives 15). */
+  if (!source.ix || hilo_is_marker(m, source) ||
+      !hilo_type_eq(hilo_inst_type(m, source), hilo_inst_type(m, i)))
     return HILO_INST_NONE;
   return source;
 }

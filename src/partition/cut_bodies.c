@@ -49,10 +49,11 @@ static bool crosses(const bodies *b, hilo_inst i) {
 
 typedef struct {
   hilo_inst inst;
-  uint32_t k;
+  hilo_need_iter next;
 } visit;
 
-/* Members and inputs that `from` needs and this walk has not seen. */
+/* Members and inputs that `from` needs and this walk has not seen. What only a control edge needs
+ * is a member or, in another unit, a matter of cut_order.c. */
 static void walk_from(bodies *b, hilo_inst from, uint32_t unit) {
   hilo_cutter *c = b->c;
   if (!is_first_visit(b, from)) return;
@@ -60,14 +61,15 @@ static void walk_from(bodies *b, hilo_inst from, uint32_t unit) {
   HILO_PUSH(c->arena, &stack, ((visit){.inst = from}));
   while (stack.n) {
     visit *top = &stack.v[stack.n - 1];
-    if (top->k == hilo_inst_n_operands(c->m, top->inst)) {
+    if (!hilo_need_next(c->m, top->inst, &top->next)) {
       HILO_PUSH(c->arena, &b->members, top->inst);
       stack.n--;
       continue;
     }
-    const hilo_inst need = hilo_inst_operand(c->m, top->inst, top->k++);
-    if (!is_first_visit(b, need)) continue;
-    if (hilo_cut_is_inside(c, need, unit))
+    const hilo_inst need = top->next.inst;
+    const bool is_inside = hilo_cut_is_inside(c, need, unit);
+    if ((top->next.edge && !is_inside) || !is_first_visit(b, need)) continue;
+    if (is_inside)
       HILO_PUSH(c->arena, &stack, ((visit){.inst = need}));
     else if (crosses(b, need))
       HILO_PUSH(c->arena, &b->inputs, need);

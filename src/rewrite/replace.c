@@ -53,16 +53,94 @@ static bool bridge(hilo_module *m, hilo_inst i) {
   return true;
 }
 
+/* Tuples and their elements take no time: what comes before one comes before what takes it apart.
+ */
+static bool is_transparent(const hilo_module *m, hilo_inst i) {
+  return hilo_inst_is(m, i, HILO_OP_TUPLE) || hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT);
+}
+
+typedef void (*target_fn)(hilo_module *m, hilo_inst old, hilo_inst target);
+
+static void relay_preds_to(hilo_module *m, hilo_inst old, hilo_inst target) {
+  hilo_relay_preds(m, old, target);
+}
+
+/* Call `fn` (NULL: just count) for what waits for `old` by using its value. Through a tuple that is
+ * what takes this element out; a result of the computation waits for nothing. */
+static uint64_t for_each_waiting_user(hilo_module *m, hilo_inst old, target_fn fn) {
+  uint64_t n = 0;
+  for (hilo_use u = hilo_first_use(m, old); u.slot; u = hilo_next_use(m, u)) {
+    const hilo_inst user = hilo_use_user(m, u);
+    const uint32_t k = hilo_use_operand_index(m, u);
+    if (!hilo_inst_is(m, user, HILO_OP_TUPLE)) {
+      if (fn) fn(m, old, user);
+      n++;
+      continue;
+    }
+    for (hilo_use w = hilo_first_use(m, user); w.slot; w = hilo_next_use(m, w)) {
+      const hilo_inst taker = hilo_use_user(m, w);
+      if (hilo_inst_is(m, taker, HILO_OP_GET_TUPLE_ELEMENT) && hilo_inst_index(m, taker) != k)
+        continue;
+      if (fn) fn(m, old, taker);
+      n++;
+    }
+  }
+  return n;
+}
+
+static bool has_preds(const hilo_module *m, hilo_inst i) {
+  return hilo_control_first_pred(m, i) != 0;
+}
+
+/* May `value` come before each control successor of `old`? An edge that leads backwards in the list
+ * may end before it. */
+static bool precedes_succs(hilo_module *m, hilo_inst value, hilo_inst old) {
+  for (uint32_t e = hilo_control_first_succ(m, old); e; e = m->edge.v[e].next_of_pred)
+    if (!hilo_inst_before(m, value, hilo_inst_at(m, m->edge.v[e].succ))) return false;
+  return true;
+}
+
+/* `value` does what `old` did: it comes before old's successors, and old's predecessors come before
+ * what uses it for old. */
+static bool hand_over(hilo_module *m, hilo_inst old, hilo_inst value) {
+  uint64_t n_preds = 0;
+  if (!precedes_succs(m, value, old)) return false;
+  for (uint32_t e = hilo_control_first_pred(m, old); e; e = m->edge.v[e].next_of_succ) n_preds++;
+  if (n_preds && n_preds * for_each_waiting_user(m, old, NULL) > HILO_MAX_RELAYED) return false;
+  if (!bridge(m, old)) return false;
+  if (has_preds(m, old)) (void)for_each_waiting_user(m, old, relay_preds_to);
+  if (hilo_inst_n_operands(m, value)) hilo_relay_succs(m, old, value);
+  return true;
+}
+
 bool hilo_replace_with_existing(hilo_module *m, hilo_inst old, hilo_inst value) {
   HILO_DCHECK(hilo_inst_before(m, value, old));
-  if (hilo_control_has(m, old) && !bridge(m, old)) return false;
+  if (hilo_control_has(m, old) && !hand_over(m, old, value)) return false;
   hilo_inst_replace_uses(m, old, value);
   drop(m, old);
   return true;
 }
 
+/* A tuple that goes stood for its operands. */
+static bool bridge_operands(hilo_module *m, hilo_inst tuple) {
+  uint64_t n_succs = 0;
+  for (uint32_t e = hilo_control_first_succ(m, tuple); e; e = m->edge.v[e].next_of_pred) n_succs++;
+  const uint32_t n = hilo_inst_n_operands(m, tuple);
+  if (n_succs * n > HILO_MAX_RELAYED) return false;
+  for (uint32_t k = 0; k < n; k++)
+    if (!precedes_succs(m, hilo_inst_operand(m, tuple, k), tuple)) return false;
+  for (uint32_t k = 0; n_succs && k < n; k++) {
+    const hilo_inst operand = hilo_inst_operand(m, tuple, k);
+    if (hilo_inst_n_operands(m, operand)) hilo_relay_succs(m, tuple, operand);
+  }
+  return true;
+}
+
 bool hilo_erase(hilo_module *m, hilo_inst i) {
-  if (hilo_control_has(m, i) && !bridge(m, i)) return false;
+  if (hilo_control_has(m, i)) {
+    if (is_transparent(m, i) && !bridge_operands(m, i)) return false;
+    if (!bridge(m, i)) return false;
+  }
   drop(m, i);
   return true;
 }

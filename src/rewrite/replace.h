@@ -17,11 +17,13 @@ enum { HILO_MAX_RELAYED = 10000 };
 bool hilo_replace_with_fresh(hilo_module *m, hilo_inst old, hilo_inst fresh);
 
 /* `old`'s uses become uses of `value`, which exists for reasons of its own and stands before `old`;
- * `old` goes (unless it is a parameter), its predecessors are put before its successors. Refuses
- * when that would be too many edges. */
+ * `old` goes (unless it is a parameter). Its predecessors are put before its successors and before
+ * what used it, `value` before its successors. Refuses when that would be too many edges, or one
+ * that leads backwards. */
 bool hilo_replace_with_existing(hilo_module *m, hilo_inst old, hilo_inst value);
 
-/* Erase an instruction without uses that is not the root. */
+/* Erase an instruction without uses that is not the root. A tuple or get-tuple-element stood for
+ * its operands: they come before its successors now. */
 bool hilo_erase(hilo_module *m, hilo_inst i);
 
 /* Put every control predecessor of `i` before `to`; and `to` before every control successor of `i`.

@@ -52,8 +52,21 @@ static void move_body(hilo_module *m, hilo_comp body, hilo_inst call, const hilo
   }
 }
 
+/* Does it run at a time of its own? Constants, tuples and their elements do not: what is to wait is
+ * who uses them, what is waited for who makes them. */
+static bool is_solid(const hilo_module *m, hilo_inst i) {
+  if (hilo_inst_is(m, i, HILO_OP_TUPLE) || hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT))
+    return false;
+  return hilo_inst_n_operands(m, i) != 0 || !hilo_inst_has(m, i, HILO_TRAIT_PURE);
+}
+
 static bool is_marked(const hilo_module *m, hilo_inst i) {
   return m->inst.flags[hilo_ix(m, i)] & HILO_INST_MARKED;
+}
+static void mark(hilo_module *m, hilo_inst i) { m->inst.flags[hilo_ix(m, i)] |= HILO_INST_MARKED; }
+static void unmark_all(hilo_module *m, hilo_inst first, hilo_inst call) {
+  for (hilo_inst i = first; i.ix != call.ix; i = hilo_inst_next(m, i))
+    m->inst.flags[hilo_ix(m, i)] &= (uint16_t)~HILO_INST_MARKED;
 }
 
 static bool has_marked_operand(const hilo_module *m, hilo_inst i) {
@@ -68,16 +81,29 @@ static bool has_marked_user(const hilo_module *m, hilo_inst i) {
   return false;
 }
 
-/* first … call: the inlined part takes over the call's control edges. */
+/* first … call: the inlined part takes over the call's control edges. Marked in the first pass:
+ * what is behind a predecessor already; in the second, from the end: what is before a successor. A
+ * part in which nothing runs joins its neighbours. */
 static void relay(hilo_module *m, hilo_inst first, hilo_inst call) {
-  for (hilo_inst i = first; i.ix != call.ix; i = hilo_inst_next(m, i))
-    m->inst.flags[hilo_ix(m, i)] |= HILO_INST_MARKED;
+  bool any = false;
   for (hilo_inst i = first; i.ix != call.ix; i = hilo_inst_next(m, i)) {
-    if (!has_marked_operand(m, i)) hilo_relay_preds(m, call, i);
-    if (!has_marked_user(m, i)) hilo_relay_succs(m, call, i);
+    const bool is_behind = has_marked_operand(m, i);
+    if (is_behind || is_solid(m, i)) mark(m, i);
+    if (!is_behind && is_solid(m, i)) hilo_relay_preds(m, call, i);
+    any |= is_solid(m, i);
+  }
+  unmark_all(m, first, call);
+  for (hilo_inst i = hilo_inst_prev(m, call);; i = hilo_inst_prev(m, i)) {
+    if (has_marked_user(m, i) || is_solid(m, i)) mark(m, i);
+    if (hilo_inst_eq(i, first)) break;
   }
   for (hilo_inst i = first; i.ix != call.ix; i = hilo_inst_next(m, i))
-    m->inst.flags[hilo_ix(m, i)] &= (uint16_t)~HILO_INST_MARKED;
+    if (is_solid(m, i) && !has_marked_user(m, i)) hilo_relay_succs(m, call, i);
+  unmark_all(m, first, call);
+  if (!any && !hilo_relay_around(m, call)) {
+    hilo_relay_preds(m, call, first);
+    hilo_relay_succs(m, call, first);
+  }
 }
 
 hilo_inst hilo_insert_body(hilo_module *m, hilo_inst call, uint32_t k, const hilo_inst *args,

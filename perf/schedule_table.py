@@ -8,7 +8,7 @@ order, and its BFS order, of each module and prints its own; nothing else of the
 which copies shared broadcasts. Times are those of the pass, by --time-passes."""
 import argparse, json, os, re, subprocess, sys, tempfile, time
 
-RUNS = {"e1": ["--schedule-effort=1"], "e2": ["--schedule-effort=2"], "clone": ["--schedule-effort=2", "--schedule-clone"]}
+RUNS = {"e1": ["--schedule-effort=1"], "e2": ["--schedule-effort=2"], "e3": ["--schedule-effort=3"], "clone": ["--schedule-effort=2", "--schedule-clone"]}
 
 
 def peaks(peak, path, orders):

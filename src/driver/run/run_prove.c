@@ -25,6 +25,7 @@ struct hilo_prover {
   side sides[2];
   uint32_t now; /* the side that holds the module as it stands */
   bool is_evaluated, failed, gave_up;
+  hilo_str why; /* it gave up */
 };
 
 hilo_prover *hilo_prover_make(hilo_arena *arena, const hilo_prover_options *options,
@@ -48,11 +49,18 @@ void hilo_prover_drop(hilo_prover *p) {
 
 bool hilo_prover_failed(const hilo_prover *p) { return p && p->failed; }
 bool hilo_prover_gave_up(const hilo_prover *p) { return p && p->gave_up; }
+hilo_str hilo_prover_why(const hilo_prover *p) { return p->why; }
+void hilo_prover_rewind(hilo_prover *p) {
+  if (!p->is_evaluated) return;
+  p->failed = p->gave_up = false;
+  p->why = (hilo_str){0};
+}
 
 /* ---- evaluating ---- */
 
 static void give_up(hilo_prover *p, const char *when, const char *why) {
   p->gave_up = true;
+  p->why = hilo_str_copy(&p->input_arena, hilo_str_of(why));
   hilo_sb text = hilo_sb_make(&p->input_arena);
   hilo_sb_printf(&text, "not checked by evaluation %s: %s\n", when, why);
   hilo_log_print_console(p->options.log, hilo_sb_view(&text));
@@ -315,7 +323,7 @@ void hilo_prover_after(hilo_prover *p, const hilo_module *m, const hilo_pass_inf
   side *before = &p->sides[p->now], *after = &p->sides[!p->now];
   if (!evaluate(p, m, after, when)) return;
   compare(p, pass, before, after);
-  p->now = !p->now;
+  if (!p->options.from_first) p->now = !p->now;
 }
 
 hilo_prover *hilo_prover_for_each(hilo_arena *arena, int64_t seed, const hilo_module *m,

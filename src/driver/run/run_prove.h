@@ -27,8 +27,10 @@ typedef struct {
   uint32_t n_replicas, n_partitions;
   uint64_t max_bytes, max_steps;
   const hilo_arrays *inputs; /* NULL: seeded */
-  const hilo_log *log;       /* is told once, on the console, if the module cannot be evaluated */
-  hilo_sb *report;           /* a line (or JSON record) a comparison; NULL: none */
+  bool from_first;     /* every pass is compared with the module that hilo_prover_before was first
+                          given,     not with what the pass before it left */
+  const hilo_log *log; /* is told once, on the console, if the module cannot be evaluated */
+  hilo_sb *report;     /* a line (or JSON record) a comparison; NULL: none */
   bool json;
 } hilo_prover_options;
 
@@ -52,6 +54,11 @@ void hilo_prover_after(hilo_prover *p, const hilo_module *m, const hilo_pass_inf
 bool hilo_prover_failed(const hilo_prover *p);
 /* The module could not be evaluated, or not any more. */
 bool hilo_prover_gave_up(const hilo_prover *p);
+/* Why it gave up, one line; empty if it did not. Valid as long as the prover. */
+hilo_str hilo_prover_why(const hilo_prover *p);
+/* Forget that a pass failed or that what it left could not be evaluated: the next one is compared
+ * again. For from_first; a module that could not be evaluated at the start stays given up. */
+void hilo_prover_rewind(hilo_prover *p);
 
 /* A prover for --check-each: seeded inputs, the module's ranks. NULL where the option is not given
  * (seed -1). */

@@ -1,7 +1,8 @@
 /* Constants' values: a table of rows that point at bytes of the input or of the arena.
  *
  * A splat (all elements bitwise equal) keeps one element. Equal literals that were copied share a
- * row, found by hash. */
+ * row, found by hash. So that equal values are equal bytes, whoever made them, the unused bits of
+ * elements below 8 bits are zero, as on XLA's wire, and an array without elements is no splat. */
 #include "ir/module.h"
 
 static uint64_t hash_row(const hilo_literal_row *row) {
@@ -40,11 +41,27 @@ static bool is_splat(const char *data, uint64_t bytes, uint32_t size) {
   return bytes > size && memcmp(data, data + size, bytes - size) == 0;
 }
 
+/* The data with the unused bits of its elements cleared: itself, where they are; else a copy. */
+static const char *without_unused_bits(hilo_module *m, hilo_etype etype, const char *data,
+                                       uint64_t n, bool *copy) {
+  const unsigned bits = hilo_etype_table[etype].bits;
+  if (bits >= 8) return data;
+  const unsigned char mask = (unsigned char)((1u << bits) - 1);
+  unsigned char unused = 0;
+  for (uint64_t k = 0; k < n; k++) unused |= (unsigned char)data[k] & (unsigned char)~mask;
+  if (!unused) return data;
+  char *clean = hilo_arena_alloc(m->arena, n, 8);
+  for (uint64_t k = 0; k < n; k++) clean[k] = (char)((unsigned char)data[k] & mask);
+  *copy = true;
+  return clean;
+}
+
 hilo_literal hilo_literal_put(hilo_module *m, hilo_type type, const void *data, uint64_t bytes,
                               bool copy) {
   const hilo_type bare = hilo_type_bare(&m->types, type);
   const uint32_t size = hilo_etype_bytes(hilo_type_etype(&m->types, bare));
   HILO_DCHECK(bytes == hilo_type_row_of(&m->types, bare)->n_elements * size);
+  data = without_unused_bits(m, hilo_type_etype(&m->types, bare), data, bytes, &copy);
   if (bytes == size || is_splat(data, bytes, size)) return hilo_literal_splat(m, bare, data);
   return put_row(
       m,
@@ -54,14 +71,19 @@ hilo_literal hilo_literal_put(hilo_module *m, hilo_type type, const void *data, 
 
 hilo_literal hilo_literal_splat(hilo_module *m, hilo_type type, const void *element) {
   const hilo_type bare = hilo_type_bare(&m->types, type);
+  const hilo_etype etype = hilo_type_etype(&m->types, bare);
+  if (hilo_type_row_of(&m->types, bare)->n_elements == 0)
+    return put_row(m, (hilo_literal_row){.kind = HILO_LITERAL_DENSE, .type = bare.ix}, false);
+  bool copy = true;
+  element = without_unused_bits(m, etype, element, 1, &copy);
   return put_row(m,
                  (hilo_literal_row){
                      .kind = HILO_LITERAL_SPLAT,
                      .type = bare.ix,
                      .data = element,
-                     .bytes = hilo_etype_bytes(hilo_type_etype(&m->types, bare)),
+                     .bytes = hilo_etype_bytes(etype),
                  },
-                 true);
+                 copy);
 }
 
 hilo_literal hilo_literal_tuple(hilo_module *m, hilo_type type, const hilo_literal *elements,

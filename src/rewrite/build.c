@@ -37,8 +37,8 @@ hilo_inst hilo_build_splat_int(hilo_module *m, hilo_inst at, hilo_type type, int
   const unsigned bits = hilo_etype_table[etype].bits;
   uint64_t word = (uint64_t)value;
   if (hilo_etype_class_of(etype) == HILO_CLASS_PRED) word = value != 0;
-  /* Sub-byte integers stand one a byte: signed ones sign-extended, unsigned ones masked. */
-  else if (hilo_etype_class_of(etype) == HILO_CLASS_UNSIGNED && bits < 64)
+  /* Sub-byte integers stand one a byte, their unused bits zero. */
+  else if (bits < 8)
     word &= (1ull << bits) - 1;
   return hilo_build_splat(m, at, type, &word);
 }

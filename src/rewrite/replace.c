@@ -187,6 +187,9 @@ static bool has_own_effect(const hilo_module *m, hilo_inst i) {
 }
 
 bool hilo_inst_has_effect(const hilo_module *m, hilo_inst i, const uint64_t *effects) {
+  /* What finishes an asynchronous call has the effect of what it started. */
+  while (hilo_inst_is(m, i, HILO_OP_ASYNC_DONE) || hilo_inst_is(m, i, HILO_OP_ASYNC_UPDATE))
+    i = hilo_inst_operand(m, i, 0);
   if (has_own_effect(m, i)) return true;
   const uint32_t n = hilo_inst_n_called(m, i);
   for (uint32_t k = 0; k < n; k++)

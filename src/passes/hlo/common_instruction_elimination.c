@@ -27,6 +27,9 @@ static bool is_candidate(table *t, hilo_inst i) {
   const hilo_module *m = t->m;
   if (hilo_inst_has(m, i, never) || hilo_inst_is(m, i, HILO_OP_PARAMETER)) return false;
   if (hilo_control_has(m, i)) return false;
+  /* Nothing may use the root of a fused computation, which an earlier instruction would become. */
+  if (hilo_inst_is_root(m, i) && hilo_comp_get(m, hilo_inst_comp(m, i))->flags & HILO_COMP_FUSION)
+    return false;
   const hilo_record extra = hilo_inst_extra_record(m, i);
   if (extra.ix && hilo_extra_get(&m->records, extra).channel_id > 0) return false;
   if (hilo_inst_n_called(m, i) && !t->effects) t->effects = hilo_effects_make(m, t->scratch);

@@ -1,6 +1,7 @@
 /* #3 dce: delete instructions without users that are no root, no parameter and without effect, then
  * computations that nothing calls. One backward sweep per computation: users stand behind what they
- * use. */
+ * use. Where a control dependency without users went, calls of its computation may have lost their
+ * effect: then once more, at most as often as calls are nested. */
 #include "base/vec.h"
 #include "passes/passes.h"
 #include "rewrite/replace.h"
@@ -9,11 +10,13 @@ typedef struct {
   hilo_module *m;
   hilo_arena *scratch;
   uint64_t *effects; /* made when the first dead instruction that calls something is met */
+  bool lost_effect;  /* of a computation other than the entry */
 } sweeper;
 
 static bool is_dead(sweeper *s, hilo_inst i) {
   if (hilo_inst_has_uses(s->m, i) || hilo_inst_is_root(s->m, i)) return false;
-  if (hilo_inst_n_called(s->m, i) && !s->effects) s->effects = hilo_effects_make(s->m, s->scratch);
+  const bool calls = hilo_inst_n_called(s->m, i) || hilo_inst_has(s->m, i, HILO_TRAIT_CALLS);
+  if (calls && !s->effects) s->effects = hilo_effects_make(s->m, s->scratch);
   return hilo_inst_is_removable(s->m, i, s->effects);
 }
 
@@ -23,7 +26,10 @@ static bool sweep(sweeper *s, hilo_comp c, hilo_pass_ctx *ctx) {
     before = hilo_inst_prev(s->m, i);
     if (!is_dead(s, i)) continue;
     ctx->n_matched++;
+    const bool is_call = hilo_inst_is(s->m, i, HILO_OP_CUSTOM_CALL);
+    const bool has_effect = is_call && hilo_attrs(s->m, i, custom_call).has_side_effect;
     if (!hilo_erase(s->m, i)) continue;
+    s->lost_effect |= has_effect && !hilo_comp_eq(c, s->m->entry);
     ctx->n_rewritten++;
     changed = true;
   }
@@ -43,8 +49,12 @@ static bool drop_uncalled(hilo_module *m, hilo_arena *scratch) {
 }
 
 HILO_DECLARE_PASS(dce) {
-  sweeper s = {m, ctx->scratch, NULL};
-  HILO_FOR_EACH_COMP(m, c) *changed |= sweep(&s, c, ctx);
+  sweeper s = {.m = m, .scratch = ctx->scratch};
+  do {
+    s.effects = NULL;
+    s.lost_effect = false;
+    HILO_FOR_EACH_COMP(m, c) *changed |= sweep(&s, c, ctx);
+  } while (s.lost_effect);
   *changed |= drop_uncalled(m, ctx->scratch);
   return HILO_OK;
 }

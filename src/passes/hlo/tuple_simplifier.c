@@ -32,13 +32,36 @@ static hilo_inst simpler(const hilo_module *m, hilo_inst i) {
                                                : HILO_INST_NONE;
 }
 
+/* Nothing may use the root of a fused computation. An element of a tuple can become it if nothing
+ * but this tuple, which then goes, uses the element. */
+static bool is_fused_root(const hilo_module *m, hilo_comp c, hilo_inst i) {
+  return hilo_inst_is_root(m, i) && hilo_comp_get(m, c)->flags & HILO_COMP_FUSION;
+}
+
+static bool may_be_fused_root(const hilo_module *m, hilo_inst i, hilo_inst value) {
+  if (!hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT)) return false;
+  const hilo_inst tuple = hilo_inst_operand(m, i, 0);
+  if (!hilo_inst_has_one_use(m, tuple) || hilo_control_has(m, tuple)) return false;
+  for (hilo_use u = hilo_first_use(m, value); u.slot; u = hilo_next_use(m, u))
+    if (!hilo_inst_eq(hilo_use_user(m, u), tuple)) return false;
+  return true;
+}
+
+/* Makes `value` stand for `i`; false: it must not. */
+static bool simplify(hilo_module *m, hilo_comp c, hilo_inst i, hilo_inst value) {
+  if (!is_fused_root(m, c, i)) return hilo_replace_with_existing(m, i, value);
+  if (!may_be_fused_root(m, i, value)) return false;
+  const hilo_inst tuple = hilo_inst_operand(m, i, 0);
+  return hilo_replace_with_existing(m, i, value) && hilo_erase(m, tuple);
+}
+
 HILO_DECLARE_PASS(tuple_simplifier) {
   HILO_FOR_EACH_COMP(m, c) {
     HILO_FOR_EACH_INST_SAFE(m, c, i) {
       const hilo_inst value = simpler(m, i);
       if (!value.ix) continue;
       ctx->n_matched++;
-      if (!hilo_replace_with_existing(m, i, value)) continue;
+      if (!simplify(m, c, i, value)) continue;
       ctx->n_rewritten++;
       *changed = true;
     }

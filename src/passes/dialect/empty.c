@@ -113,6 +113,16 @@ static hilo_inst zero_sized(hilo_module *m, hilo_inst value, hilo_arena *scratch
   return call;
 }
 
+/* What stands for no elements shares no buffer with an input of none. */
+static void drop_aliases(hilo_module *m, uint32_t output) {
+  uint32_t kept = 0, k;
+  for (uint32_t i = 0; i < m->header.aliases.n; i++) {
+    const hilo_alias alias = m->header.aliases.v[i];
+    if (!hilo_alias_output(m, &alias, &k) || k != output) m->header.aliases.v[kept++] = alias;
+  }
+  m->header.aliases.n = kept;
+}
+
 static bool replace_outputs(hilo_module *m, hilo_pass_ctx *ctx) {
   bool changed = false;
   const uint32_t n = hilo_n_outputs(m);
@@ -121,6 +131,7 @@ static bool replace_outputs(hilo_module *m, hilo_pass_ctx *ctx) {
     if (!is_empty(m, value)) continue;
     ctx->n_matched++;
     hilo_set_output(m, k, zero_sized(m, value, ctx->scratch));
+    drop_aliases(m, k);
     ctx->n_rewritten++;
     changed = true;
   }

@@ -63,16 +63,19 @@ static bool touches_complex(hilo_complex_lowering *l, hilo_inst i) {
 
 static bool is_whole_call(hilo_op op) {
   return op == HILO_OP_WHILE || op == HILO_OP_CONDITIONAL || op == HILO_OP_CALL ||
-         op == HILO_OP_FUSION;
+         op == HILO_OP_FUSION || op == HILO_OP_ASYNC_START;
 }
 
-/* The entry and what is called as a whole, with the values that go in and come out: these
- * computations are lowered. Bodies of reductions are made anew. */
+/* The entry and what is called from there as a whole, with the values that go in and come out:
+ * these computations are lowered. Bodies of reductions are made anew. */
 static uint64_t *find_whole(const hilo_module *m, hilo_arena *scratch) {
   uint64_t *whole = hilo_bitset_create(scratch, hilo_module_n_comps(m));
   hilo_bitset_set(whole, hilo_comp_ix(m, m->entry));
-  HILO_FOR_EACH_COMP(m, c) {
-    HILO_FOR_EACH_INST(m, c, i) {
+  /* Callers first. */
+  const hilo_comp_list order = hilo_module_comps_postorder(m, scratch);
+  for (uint32_t n = order.n_reached; n-- > 0;) {
+    if (!hilo_bitset_get(whole, hilo_comp_ix(m, order.v[n]))) continue;
+    HILO_FOR_EACH_INST(m, order.v[n], i) {
       if (!is_whole_call(hilo_inst_op(m, i))) continue;
       for (uint32_t k = 0; k < hilo_inst_n_called(m, i); k++)
         hilo_bitset_set(whole, hilo_comp_ix(m, hilo_inst_called(m, i, k)));

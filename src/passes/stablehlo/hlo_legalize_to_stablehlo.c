@@ -276,8 +276,11 @@ static void split_all_to_all(hilo_module *m, hilo_inst i) {
   hilo_collective_attrs a = hilo_attrs(m, i, collective);
   if (!a.dimension) return;
   const hilo_dims sizes = hilo_replica_groups_get(&m->records, a.groups).sizes;
+  const bool has_channel = hilo_inst_extra(m, i).channel_id != 0;
+  /* Without groups everybody is one: all partitions, or all replicas. */
+  const int64_t all = has_channel ? m->header.num_partitions : m->header.num_replicas;
   a.split_dimension = a.concat_dimension = a.dimension - 1;
-  a.split_count = sizes.n ? sizes.v[0] : 1;
+  a.split_count = sizes.n ? sizes.v[0] : all > 0 ? all : 1;
   a.dimension = 0;
   hilo_inst_set_attr(m, i, hilo_collective_put(&m->records, &a).ix);
 }

@@ -424,6 +424,7 @@ static const step steps[] = {
     {"control", step_tuple, 4, IN_FUSION | IN_BODY},
     {"control", step_barrier, 3, IN_BODY},
     {"control", step_async_call, 1, IN_ENTRY | NOT_PLAIN},
+    {"control", step_token, 1, IN_BODY},
     {"custom", step_custom_call, 4, IN_BODY | NOT_PLAIN},
     {"collective", step_all_reduce, 5, IN_LOCKSTEP},
     {"collective", step_variadic_all_reduce, 2, IN_LOCKSTEP},

@@ -148,7 +148,7 @@ step_fn step_dot, step_convolution, step_cholesky, step_triangular_solve, step_f
 step_fn step_reduce, step_variadic_reduce, step_arg_max, step_reduce_window,
     step_select_and_scatter, step_sort, step_topk, step_map, step_rng_bits;
 step_fn step_while, step_conditional, step_call, step_fusion, step_tuple, step_barrier,
-    step_async_call, step_custom_call, step_expm1;
+    step_async_call, step_token, step_custom_call, step_expm1;
 step_fn step_all_reduce, step_all_gather, step_reduce_scatter, step_all_to_all, step_permute,
     step_async_collective, step_collective_broadcast, step_rank_id, step_variadic_all_reduce;
 /* A region between boundary markers. */

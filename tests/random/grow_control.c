@@ -286,6 +286,21 @@ void step_barrier(grower *g, scope *s) {
     (void)keep_from(g, s, i, parts[0].size, parts, 1);
 }
 
+/* What must come first, said by a token. */
+void step_token(grower *g, scope *s) {
+  const grown x = take(g, s, OF_ARRAY, 0, MAX_RANK, false);
+  hilo_inst token = put_simple(g, s, HILO_OP_AFTER_ALL, HILO_TYPE_NONE, NULL, 0, 0);
+  if (chance(g, 50)) token = put_simple(g, s, HILO_OP_AFTER_ALL, HILO_TYPE_NONE, &token, 1, 0);
+  if (chance(g, 30)) { /* through a barrier */
+    hilo_inst both = tuple_of(g, s, (const hilo_inst[]){token, x.i}, 2);
+    both = put_simple(g, s, HILO_OP_OPT_BARRIER, HILO_TYPE_NONE, &both, 1, 0);
+    token = element_of(g, s, both, 0);
+  }
+  const hilo_inst i = put_simple(g, s, HILO_OP_ADD_DEPENDENCY, HILO_TYPE_NONE,
+                                 (const hilo_inst[]){x.i, token}, 2, 0);
+  (void)keep_from(g, s, i, x.size, &x, 1);
+}
+
 /* ---- custom calls ---- */
 
 static hilo_inst custom_call(grower *g, scope *s, const char *target, const char *config,
@@ -372,9 +387,11 @@ void grow_layer(grower *g, scope *s, uint32_t n_steps) {
       elements[k] = parts[k].i;
     }
     const bool is_tuple = n > 1;
-    const hilo_inst operand = is_tuple ? tuple_of(g, s, elements, n) : elements[0];
-    const hilo_inst i =
-        custom_call(g, s, (end ? ends : starts)[kind], config, type_of(g, operand), &operand, 1);
+    const hilo_inst tuple = is_tuple ? tuple_of(g, s, elements, n) : elements[0];
+    /* As one tuple, or, as some write it, one by one. */
+    const bool is_spread = is_tuple && chance(g, 30);
+    const hilo_inst i = custom_call(g, s, (end ? ends : starts)[kind], config, type_of(g, tuple),
+                                    is_spread ? elements : &tuple, is_spread ? n : 1);
     if (is_tuple)
       keep_elements(g, s, i, parts, n);
     else

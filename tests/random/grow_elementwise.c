@@ -55,6 +55,12 @@ static hilo_inst positive(grower *g, scope *s, hilo_inst x) {
   return binary(g, s, HILO_OP_ADD, x, splat(g, s, etype, dims_of(g, x), 1));
 }
 
+/* Tame modules keep 64-bit integers within 32 bits: unsigned ones do not go below zero. */
+static bool wraps(const grower *g, hilo_op op, hilo_inst x) {
+  return g->is_tame && etype_of(g, x) == HILO_U64 &&
+         (op == HILO_OP_NOT || op == HILO_OP_NEGATE || op == HILO_OP_SUBTRACT);
+}
+
 static hilo_inst within(grower *g, scope *s, hilo_inst x, double bound) {
   return clamped(g, s, x, -bound, bound);
 }
@@ -82,6 +88,7 @@ void step_unary(grower *g, scope *s) {
   const grown x = take(g, s, classes, 0, MAX_RANK, guard == EXACT);
   const hilo_etype etype = etype_of(g, x.i);
   if (etype == HILO_F8E8M0FNU && unary_ops[k].op != HILO_OP_COPY) return;
+  if (wraps(g, unary_ops[k].op, x.i)) return;
   hilo_inst operand = x.i;
   double size = x.size;
   const bool is_complex = class_of(g, x.i) == OF_COMPLEX;
@@ -114,7 +121,7 @@ void step_binary(grower *g, scope *s) {
                                     : OF_NUMBER,
                        0, MAX_RANK, exact);
   const hilo_etype etype = etype_of(g, x.i);
-  if (etype == HILO_F8E8M0FNU) return;
+  if (etype == HILO_F8E8M0FNU || wraps(g, op, x.i)) return;
   const grown y = take_like(g, s, etype, dims_of(g, x.i), exact);
   const bool is_int = hilo_etype_is_integer(etype);
   double size = x.size + y.size;
@@ -124,10 +131,13 @@ void step_binary(grower *g, scope *s) {
   if (op == HILO_OP_MAXIMUM || op == HILO_OP_MINIMUM) size = fmax(x.size, y.size);
   if (op == HILO_OP_DIVIDE && guarded) {
     if (class_of(g, b) == OF_COMPLEX) return;
-    if (!is_int) b = positive(g, s, b);
+    if (!is_int || hilo_etype_table[etype].bits == 64) b = positive(g, s, b);
     size = x.size;
   }
-  if (op == HILO_OP_REMAINDER) size = fmin(x.size, y.size);
+  if (op == HILO_OP_REMAINDER) {
+    if (is_int && hilo_etype_table[etype].bits == 64) b = positive(g, s, b);
+    size = fmax(x.size, y.size);
+  }
   if (op == HILO_OP_ATAN2) size = 3.2, b = guarded ? positive(g, s, b) : b;
   if (op == HILO_OP_POWER && guarded) {
     a = positive(g, s, within(g, s, a, 2));

@@ -133,8 +133,11 @@ static void explain(const settings *s, const hilo_module *m, failure *f, const c
   snprintf(f->kind, sizeof(f->kind), "%s", shared->kind);
   hilo_sb text = hilo_sb_make(&arena);
   hilo_sb_printf(&text, "// %s: %s: %s\n", name, f->property, f->kind);
+  hilo_pass_counts counts[HILO_PASS_COUNT]; /* of what was asked, not of what reducing asks */
+  memcpy(counts, shared->counts, sizeof(counts));
   if (!s->no_reduce) m = hilo_reduce(m, still_fails, f, MOST_TRIES, &arena);
   (void)check(s, m, f->seed, f->is_tame, f->property, f->is_foreign, true);
+  memcpy(shared->counts, counts, sizeof(counts));
   for (char *line = strtok(shared->detail, "\n"); line; line = strtok(NULL, "\n"))
     hilo_sb_printf(&text, "//   %s\n", line);
   print_command(f, &text);
@@ -194,10 +197,11 @@ static uint32_t print_counts(const settings *s) {
     const hilo_pass_info *pass = &hilo_pass_table[id];
     printf("%-44s %8u %8u %8u %8u\n", pass->key, n->n_changed, n->n_equal, n->n_refused,
            n->n_not_evaluated);
-    /* Weights come from a directory, and StableHLO from its own check. */
-    const bool has_no_module = id == HILO_PASS_inline_weights ||
-                               id == HILO_PASS_chlo_legalize_to_stablehlo ||
-                               id == HILO_PASS_stablehlo_legalize_to_hlo;
+    /* Weights come from a directory, StableHLO from its own check, and the verifier lets no
+     * collectives with tokens in. */
+    const bool has_no_module =
+        id == HILO_PASS_inline_weights || id == HILO_PASS_collective_token_removal ||
+        id == HILO_PASS_chlo_legalize_to_stablehlo || id == HILO_PASS_stablehlo_legalize_to_hlo;
     n_idle += !n->n_equal && pass->contract[0] != '-' && !has_no_module;
   }
   if (s->covers && n_idle) printf("%u passes changed no module\n", n_idle);

@@ -7,6 +7,7 @@
 typedef struct {
   hilo_still_fails *fails;
   void *user;
+  bool keeps_dead;        /* what fails needs something that nothing uses */
   uint32_t left;          /* how often it may still be asked */
   hilo_scratch arenas[2]; /* the best so far in one of them */
   uint32_t now;
@@ -62,7 +63,9 @@ static void sweep(reducer *r, hilo_module *m) {
         const bool is_kept_param = hilo_inst_is(m, i, HILO_OP_PARAMETER) &&
                                    (!hilo_comp_eq(c, m->entry) || m->header.aliases.n ||
                                     m->header.buffer_donors.n || m->header.weight_files);
-        if (hilo_inst_has_uses(m, i) || hilo_inst_is_root(m, i) || is_kept_param) continue;
+        const bool is_kept = r->keeps_dead && !hilo_inst_is(m, i, HILO_OP_PARAMETER);
+        if (hilo_inst_has_uses(m, i) || hilo_inst_is_root(m, i) || is_kept_param || is_kept)
+          continue;
         hilo_control_remove_all(m, i);
         const bool renumbers = hilo_inst_is(m, i, HILO_OP_PARAMETER);
         hilo_inst_erase(m, i);
@@ -72,7 +75,7 @@ static void sweep(reducer *r, hilo_module *m) {
       }
     }
     HILO_FOR_EACH_COMP(m, c) {
-      if (hilo_comp_eq(c, m->entry) || hilo_comp_get(m, c)->n_callers) continue;
+      if (hilo_comp_eq(c, m->entry) || hilo_comp_get(m, c)->n_callers || r->keeps_dead) continue;
       hilo_comp_erase(m, c);
       again = true;
     }
@@ -80,7 +83,6 @@ static void sweep(reducer *r, hilo_module *m) {
   m->header.entry_param_types = NULL;
   m->header.n_entry_param_types = 0;
   m->header.entry_result_type = HILO_TYPE_NONE;
-  (void)r;
 }
 
 /* Is the changed copy smaller, valid, and does it fail? Then it is the best from now on. */
@@ -96,6 +98,14 @@ static bool keep_if(reducer *r, hilo_module *m) {
   r->best = m;
   r->now = !r->now;
   return true;
+}
+
+/* What was replaced goes, even where dead code stays. */
+static void erase_unused(hilo_module *m, hilo_inst i) {
+  if (hilo_inst_has_uses(m, i) || hilo_inst_is_root(m, i) || hilo_inst_is(m, i, HILO_OP_PARAMETER))
+    return;
+  hilo_control_remove_all(m, i);
+  hilo_inst_erase(m, i);
 }
 
 /* ---- what is tried ---- */
@@ -149,6 +159,7 @@ static bool drop_results(reducer *r) {
       for (uint32_t k = 0; k < n; k++)
         if (k < at || k >= at + size) HILO_PUSH(m->arena, &kept, hilo_inst_operand(m, tuple, k));
       hilo_comp_set_root(m, m->entry, hilo_build_tuple(m, tuple, kept.v, kept.n));
+      erase_unused(m, tuple);
       if (keep_if(r, m))
         any = true;
       else
@@ -167,7 +178,9 @@ static bool cut_short(reducer *r) {
     for (uint32_t k = 0; k < at && i.ix; k++) i = hilo_inst_next(m, i);
     if (!i.ix || hilo_inst_is_root(m, i) || hilo_inst_is(m, i, HILO_OP_PARAMETER)) continue;
     drop_aliases(m);
+    const hilo_inst old = hilo_comp_root(m, m->entry);
     hilo_comp_set_root(m, m->entry, i);
+    erase_unused(m, old);
     if (keep_if(r, m)) return true;
   }
   return false;
@@ -225,6 +238,7 @@ static bool try_way(reducer *r, uint32_t at, method way, uint32_t k) {
   const hilo_inst by = i.ix ? substitute(m, i, way, k) : i;
   if (!by.ix) return false;
   hilo_inst_replace_uses(m, i, by);
+  erase_unused(m, i);
   return keep_if(r, m);
 }
 
@@ -242,13 +256,56 @@ static bool replace_some(reducer *r) {
   return any;
 }
 
+static bool is_dead(const hilo_module *m, hilo_inst i) {
+  return i.ix && !hilo_inst_has_uses(m, i) && !hilo_inst_is_root(m, i) &&
+         !hilo_inst_is(m, i, HILO_OP_PARAMETER);
+}
+
+/* Dead instructions, `size` of them at a time. */
+static bool drop_dead(reducer *r) {
+  bool any = false;
+  for (uint32_t at = r->best->comp.n; r->keeps_dead && at-- > 1;) {
+    hilo_module *m = begin(r);
+    if (at >= m->comp.n) continue;
+    const hilo_comp c = hilo_comp_at(m, at);
+    if (!hilo_comp_is_live(m, c) || hilo_comp_eq(c, m->entry) || hilo_comp_get(m, c)->n_callers)
+      continue;
+    hilo_comp_erase(m, c);
+    any |= keep_if(r, m);
+  }
+  for (uint32_t size = r->best->n_insts / 2 + 1; r->keeps_dead && size > 0; size /= 2) {
+    for (uint32_t at = r->best->n_insts; at > 0;) {
+      hilo_module *m = begin(r);
+      uint32_t n = 0;
+      for (; at > 0 && n < size; at--) {
+        const hilo_inst i = nth(m, at - 1);
+        if (!is_dead(m, i)) continue;
+        hilo_control_remove_all(m, i);
+        hilo_inst_erase(m, i);
+        n++;
+      }
+      if (n) any |= keep_if(r, m);
+    }
+  }
+  return any;
+}
+
 /* ---- all of it ---- */
 
+/* Does it fail without its dead code? */
+static void decide_about_dead(reducer *r) {
+  hilo_module *m = begin(r);
+  sweep(r, m);
+  r->keeps_dead = !r->fails(r->user, m);
+}
+
 static void reduce(reducer *r) {
+  decide_about_dead(r);
   for (bool any = true; any && r->left;) {
     any = drop_results(r);
     any |= cut_short(r);
     any |= drop_beside(r);
+    any |= drop_dead(r);
     any |= replace_some(r);
     any |= try_pass(r, hilo_pass_call_inliner);
     any |= try_pass(r, hilo_pass_tuple_simplifier);

@@ -2,7 +2,7 @@
 
 #include "analysis/canonical.h"
 #include "driver/pipeline.h"
-#include "driver/run_prove.h"
+#include "driver/run/run_prove.h"
 #include "formats/hlo_proto.h"
 #include "formats/hlo_text.h"
 #include "formats/mlir_text.h"

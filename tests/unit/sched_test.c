@@ -1,0 +1,382 @@
+/* Lifetimes, motion, orders and cuts on random modules, against slow code that shares nothing with
+ * them: bitsets of live buffers step by step, all orders by brute force, limits by looking at every
+ * pair. */
+#include "formats/load.h"
+#include "ir/verify.h"
+#include "rewrite/replace.h"
+#include "sched/best_order.h"
+#include "sched/bottleneck.h"
+#include "sched/motion.h"
+#include "sched/orders.h"
+#include "sched/schedule_profile.h"
+#include "test_support.h"
+
+#include "corpus_walk.h"
+
+static uint64_t random_state;
+static uint32_t draw(uint32_t n) {
+  random_state += 0x9e3779b97f4a7c15ull;
+  return (uint32_t)(hilo_hash_u64(random_state) % n);
+}
+
+/* ---- random modules ---- */
+
+static hilo_inst random_inst(hilo_module *m, const hilo_inst *made, uint32_t n) {
+  static const int64_t sizes[] = {1, 3, 8, 64, 100, 1000};
+  const hilo_inst a = made[draw(n)], b = made[draw(n)];
+  const int64_t size = sizes[draw(HILO_COUNT(sizes))];
+  const hilo_type type = hilo_type_array(&m->types, HILO_F32, (hilo_dims){&size, 1});
+  const hilo_inst operands[] = {a, b};
+  hilo_inst_desc desc = {.type = type, .operands = operands, .n_operands = 2};
+  switch (draw(6)) {
+  case 0: /* holds both */
+    desc.op = HILO_OP_TUPLE;
+    desc.type =
+        hilo_type_tuple(&m->types, (hilo_type[]){hilo_inst_type(m, a), hilo_inst_type(m, b)}, 2);
+    break;
+  case 1: /* shares */
+    desc.op = HILO_OP_BITCAST;
+    desc.type = hilo_inst_type(m, a);
+    desc.n_operands = 1;
+    break;
+  default: desc.op = HILO_OP_CUSTOM_CALL;
+  }
+  if (desc.op == HILO_OP_CUSTOM_CALL) {
+    const hilo_custom_call_attrs attrs = {.target = hilo_module_string(m, HILO_STR("any")),
+                                          .has_side_effect = draw(12) == 0};
+    desc.attr = hilo_custom_call_put(&m->records, &attrs).ix;
+  }
+  return hilo_inst_add(m, m->entry, &desc);
+}
+
+static hilo_module *random_module(hilo_arena *arena, uint32_t n) {
+  hilo_module *m = hilo_module_create(arena, NULL);
+  m->entry = hilo_comp_add(m, hilo_comp_fresh_name(m, hilo_module_string(m, HILO_STR("main"))));
+  hilo_inst *made = HILO_NEW_ARRAY(arena, hilo_inst, n);
+  const int64_t size = 16;
+  const hilo_type type = hilo_type_array(&m->types, HILO_F32, (hilo_dims){&size, 1});
+  const hilo_inst_desc param = {.op = HILO_OP_PARAMETER, .type = type};
+  made[0] = hilo_inst_add(m, m->entry, &param);
+  for (uint32_t k = 1; k < n; k++) {
+    made[k] = random_inst(m, made, k);
+    if (draw(8) == 0 && k > 2) {
+      const hilo_inst before = made[draw(k)];
+      if (!hilo_inst_is(m, before, HILO_OP_PARAMETER)) hilo_control_add(m, before, made[k]);
+    }
+  }
+  hilo_comp_set_root(m, m->entry, made[n - 1 - draw(n / 4 + 1)]);
+  return m;
+}
+
+/* ---- the slow sweep ---- */
+
+/* Buffers that a value may hold, by walking back through what owns nothing: one bit a buffer. */
+static uint64_t held_slowly(const hilo_module *m, const hilo_lifetimes *l, uint32_t at) {
+  const hilo_inst i = l->insts[at];
+  switch (hilo_inst_op(m, i)) {
+  case HILO_OP_PARAMETER: return 0;
+  case HILO_OP_TUPLE:
+  case HILO_OP_BITCAST: {
+    uint64_t held = 0;
+    for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
+      held |= held_slowly(m, l, l->place[hilo_ix(m, hilo_inst_operand(m, i, k))]);
+    return held;
+  }
+  default: return 1ull << at;
+  }
+}
+
+/* Alive at a step: made, and read at it or later, or held by the result; no more than 64 values. */
+static uint64_t peak_slowly(const hilo_module *m, const hilo_lifetimes *l, const uint32_t *order,
+                            uint64_t *profile) {
+  uint64_t held[64], peak = 0;
+  for (uint32_t k = 0; k < l->n; k++) held[k] = held_slowly(m, l, k);
+  const uint64_t kept = held[l->place[hilo_ix(m, hilo_comp_root(m, m->entry))]];
+  uint64_t made = 0;
+  for (uint32_t step = 0; step < l->n; step++) {
+    const uint32_t at = order[step];
+    if (held[at] == 1ull << at) made |= held[at];
+    uint64_t needed = kept | 1ull << at, bytes = 0;
+    for (uint32_t later = step; later < l->n; later++) {
+      const hilo_inst i = l->insts[order[later]];
+      for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
+        needed |= held[l->place[hilo_ix(m, hilo_inst_operand(m, i, k))]];
+    }
+    for (uint32_t b = 0; b < l->n; b++)
+      if ((made & needed) >> b & 1)
+        bytes += hilo_type_row_of(&m->types, hilo_inst_type(m, l->insts[b]))->bytes;
+    if (profile) profile[step] = bytes;
+    if (bytes > peak) peak = bytes;
+  }
+  return peak;
+}
+
+typedef struct {
+  hilo_arena arena, scratch;
+  hilo_module *m;
+  hilo_lifetimes l;
+  hilo_motion motion;
+  hilo_problem p;
+} fixture;
+
+static void begin(fixture *f, uint32_t n, uint64_t seed) {
+  random_state = seed;
+  hilo_arena_init(&f->arena, NULL, NULL);
+  hilo_arena_init(&f->scratch, NULL, NULL);
+  f->m = random_module(&f->arena, n);
+  hilo_peaks *peaks = hilo_peaks_make(f->m, HILO_MEMORY_PEERS, &f->scratch);
+  f->l = hilo_lifetimes_make(f->m, f->m->entry, peaks, &f->scratch);
+  const hilo_motion_law law = hilo_motion_law_make(f->m, &f->scratch);
+  f->motion = hilo_motion_make(f->m, f->m->entry, &law, &f->scratch);
+  f->p = hilo_problem_make(&f->l, &f->motion, &f->scratch);
+}
+
+static void end(fixture *f) {
+  hilo_arena_deinit(&f->scratch);
+  hilo_arena_deinit(&f->arena);
+}
+
+/* Every order: complete, possible, and with the peak that the slow sweep finds. */
+static void check_order(fixture *f, const uint32_t *order) {
+  assert_true(hilo_problem_is_order(&f->p, order, &f->scratch));
+  uint64_t slow[64], fast[64];
+  const uint64_t peak = peak_slowly(f->m, &f->l, order, slow);
+  assert_int_equal(hilo_problem_peak(&f->p, order, NULL, &f->scratch), peak);
+  assert_int_equal(hilo_lifetimes_peak(&f->l, order, fast, &f->scratch), peak);
+  for (uint32_t k = 0; k < f->l.n; k++) assert_int_equal(fast[k], slow[k]);
+}
+
+static void test_every_rule_gives_an_order(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 300; seed++) {
+    fixture f;
+    begin(&f, 4 + (uint32_t)(seed % 60), seed);
+    uint32_t order[64], by[64];
+    for (uint32_t k = 0; k < f.p.n; k++) order[k] = k;
+    check_order(&f, order);
+    hilo_order_refine(&f.p, order, &f.scratch);
+    check_order(&f, order);
+    hilo_order_postorder(&f.p, by, &f.scratch);
+    check_order(&f, by);
+    hilo_order_xla_dfs(&f.p, order, &f.scratch);
+    check_order(&f, order);
+    for (int last = 0; last < 2; last++) {
+      hilo_order_by_need(&f.p, NULL, last, order, &f.scratch);
+      check_order(&f, order);
+      hilo_order_by_need(&f.p, by, last, order, &f.scratch);
+      check_order(&f, order);
+      hilo_order_refine(&f.p, order, &f.scratch);
+      check_order(&f, order);
+    }
+    hilo_order_list(&f.p, order, &f.scratch);
+    check_order(&f, order);
+    hilo_order_list_from_end(&f.p, order, &f.scratch);
+    check_order(&f, order);
+    end(&f);
+  }
+}
+
+static void test_found_is_never_worse_and_bounds_hold(void **state) {
+  (void)state;
+  uint32_t n_better = 0, n_met = 0;
+  for (uint64_t seed = 0; seed < 300; seed++) {
+    fixture f;
+    begin(&f, 8 + (uint32_t)(seed % 50), seed + 1000);
+    uint32_t order[64];
+    const uint64_t given = hilo_problem_peak(&f.p, NULL, NULL, &f.scratch);
+    uint64_t before = given;
+    for (int effort = 1; effort <= 3; effort++) {
+      const hilo_best_order found = hilo_best_order_find(&f.p, effort, order, &f.scratch);
+      check_order(&f, order);
+      assert_int_equal(found.peak, hilo_problem_peak(&f.p, order, NULL, &f.scratch));
+      assert_true(found.peak <= given && found.peak <= before && found.bound <= found.peak);
+      before = found.peak;
+      n_better += effort == 2 && found.peak < given;
+      n_met += effort == 2 && found.peak == found.bound;
+    }
+    end(&f);
+  }
+  assert_true(n_better > 100 && n_met > 100);
+}
+
+/* ---- brute force ---- */
+
+typedef struct {
+  const fixture *f;
+  uint32_t order[16];
+  uint64_t best;
+  uint64_t at_node[16]; /* the least alive while a node runs, over all orders */
+} brute;
+
+static void try_orders(brute *b, uint32_t ran, uint32_t n) {
+  const hilo_problem *p = &b->f->p;
+  if (n == p->n) {
+    uint64_t profile[64];
+    const uint64_t peak = peak_slowly(b->f->m, &b->f->l, b->order, profile);
+    if (peak < b->best) b->best = peak;
+    for (uint32_t k = 0; k < n; k++)
+      if (profile[k] < b->at_node[b->order[k]]) b->at_node[b->order[k]] = profile[k];
+    return;
+  }
+  for (uint32_t k = 0; k < p->n; k++) {
+    bool ready = !(ran >> k & 1);
+    for (HILO_LIST_EACH(e, &p->preds, k)) ready &= ran >> p->preds.v[e] & 1;
+    if (!ready) continue;
+    b->order[n] = k;
+    try_orders(b, ran | 1u << k, n + 1);
+  }
+}
+
+static void test_cuts_against_all_orders(void **state) {
+  (void)state;
+  uint32_t n_best = 0, n_tried = 0;
+  for (uint64_t seed = 0; seed < 150; seed++) {
+    fixture f;
+    begin(&f, 9, seed + 5000);
+    brute b = {.f = &f, .best = UINT64_MAX};
+    memset(b.at_node, 0xff, sizeof(b.at_node));
+    try_orders(&b, 0, 0);
+    for (uint32_t k = 0; k < f.p.n; k++) {
+      uint64_t before[2] = {0}, bytes, work = 1000000;
+      assert_true(hilo_bottleneck_cut(&f.p, k, seed & 1, before, &bytes, &work, &f.scratch));
+      assert_int_equal(bytes, b.at_node[k]);
+      assert_false(hilo_bitset_get(before, k));
+    }
+    uint32_t order[64];
+    const hilo_best_order found = hilo_best_order_find(&f.p, 3, order, &f.scratch);
+    assert_true(found.peak >= b.best && found.bound <= b.best);
+    n_best += found.peak == b.best;
+    n_tried++;
+    end(&f);
+  }
+  assert_true(n_best * 100 >= n_tried * 90); /* of nine nodes, nearly always the best there is */
+}
+
+/* A part has the peak that its run of the whole has. */
+static void test_parts(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 200; seed++) {
+    fixture f;
+    begin(&f, 40, seed + 9000);
+    uint32_t order[64], own[64];
+    uint64_t profile[64], most = 0;
+    hilo_order_postorder(&f.p, order, &f.scratch);
+    hilo_lifetimes_peak(&f.l, order, profile, &f.scratch);
+    const uint32_t first = draw(39), n = 1 + draw(40 - first);
+    for (uint32_t k = first; k < first + n; k++)
+      if (profile[k] > most) most = profile[k];
+    const hilo_problem part = hilo_problem_part(&f.p, order, first, n, &f.scratch);
+    for (uint32_t k = 0; k < n; k++) own[k] = k;
+    assert_int_equal(hilo_problem_peak(&part, own, NULL, &f.scratch), most);
+    assert_true(hilo_problem_is_order(&part, own, &f.scratch));
+    end(&f);
+  }
+}
+
+/* ---- motion ---- */
+
+static void test_limits_and_live_bytes(void **state) {
+  (void)state;
+  uint32_t n_moved = 0;
+  for (uint64_t seed = 0; seed < 200; seed++) {
+    fixture f;
+    begin(&f, 30, seed + 20000);
+    hilo_live *live = hilo_live_make(&f.l, &f.scratch);
+    assert_int_equal(hilo_live_peak(live, NULL), hilo_lifetimes_peak(&f.l, NULL, NULL, &f.scratch));
+    for (int move = 0; move < 12; move++) {
+      const uint32_t at = draw(30);
+      const hilo_inst i = f.l.insts[at];
+      if (!hilo_motion_is_movable(&f.motion, i)) continue;
+      const hilo_inst up = hilo_motion_up_limit(&f.motion, i);
+      const hilo_inst down = hilo_motion_down_limit(&f.motion, i);
+      /* Any place between the limits keeps every edge of the problem. */
+      const hilo_inst pos = draw(2) ? down
+                            : up.ix ? hilo_inst_next(f.m, up)
+                                    : hilo_comp_first(f.m, f.m->entry);
+      if (hilo_inst_eq(pos, i)) continue;
+      hilo_inst_move(f.m, i, i, f.m->entry, pos);
+      n_moved++;
+      uint32_t order[64], n = 0;
+      HILO_FOR_EACH_INST(f.m, f.m->entry, k) order[n++] = f.l.place[hilo_ix(f.m, k)];
+      assert_true(hilo_problem_is_order(&f.p, order, &f.scratch));
+    }
+    end(&f);
+  }
+  assert_true(n_moved > 300);
+}
+
+/* One move is told exactly; a refused one leaves everything as it was. */
+static void test_what_a_move_costs(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 300; seed++) {
+    fixture f;
+    begin(&f, 30, seed + 30000);
+    hilo_live *live = hilo_live_make(&f.l, &f.scratch);
+    const uint64_t old = hilo_live_peak(live, NULL);
+    const uint32_t at = draw(30), gap = draw(29);
+    uint32_t order[64], n = 0;
+    for (uint32_t k = 0; k < 30; k++) {
+      if (k != at) order[n++] = k;
+      if (k == gap) order[n++] = at;
+    }
+    if (n != 30 || !hilo_problem_is_order(&f.p, order, &f.scratch)) {
+      end(&f);
+      continue;
+    }
+    const uint64_t now = peak_slowly(f.m, &f.l, order, NULL);
+    if (now > 0) assert_false(hilo_live_try_move(live, at, hilo_live_behind(gap), now - 1));
+    assert_int_equal(hilo_live_peak(live, NULL), old);
+    assert_true(hilo_live_try_move(live, at, hilo_live_behind(gap), now));
+    assert_int_equal(hilo_live_peak(live, NULL), now);
+    end(&f);
+  }
+}
+
+/* ---- the corpus: the analysis against bitsets of intervals ---- */
+
+static void check_profile(const char *path, void *ctx) {
+  (void)ctx;
+  hilo_arena arena, scratch;
+  hilo_arena_init(&arena, NULL, NULL);
+  hilo_arena_init(&scratch, NULL, NULL);
+  hilo_diags diags = hilo_diags_make(&arena);
+  hilo_module *m = NULL;
+  if (hilo_load(&arena, path, &diags, &m) == HILO_OK && m->n_insts < 20000) {
+    hilo_peaks *peaks = hilo_peaks_make(m, HILO_MEMORY_PEERS, &scratch);
+    const hilo_schedule_profile p = hilo_schedule_profile_make(m, m->entry, peaks, &scratch);
+    const hilo_lifetimes *l = &p.lifetimes;
+    /* By intervals: every buffer on every place of its own, no counting of readers. */
+    uint64_t *sum = HILO_NEW_ZEROED(&scratch, uint64_t, (size_t)l->n + 1), most = 0;
+    for (uint32_t b = 0; b < l->n; b++)
+      for (uint32_t k = b; l->bytes[b] && k <= p.last[b]; k++) sum[k] += l->bytes[b];
+    for (uint32_t k = 0; k < l->n; k++) {
+      assert_int_equal(sum[k] + l->transient[k], p.live[k]);
+      if (p.live[k] > most) most = p.live[k];
+    }
+    assert_int_equal(most, p.peak);
+    if (l->n) assert_int_equal(p.live[p.peak_at], p.peak);
+    hilo_live *live = hilo_live_make(l, &scratch);
+    assert_int_equal(hilo_live_peak(live, NULL), p.peak);
+  }
+  hilo_arena_deinit(&scratch);
+  hilo_arena_deinit(&arena);
+}
+
+static void test_profiles_of_the_corpus(void **state) {
+  (void)state;
+  static const char *const ends[] = {".hlo", "model.hlo.pb", "optimizations.txt"};
+  walk_corpus(ends, HILO_COUNT(ends), check_profile, NULL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_every_rule_gives_an_order),
+      cmocka_unit_test(test_found_is_never_worse_and_bounds_hold),
+      cmocka_unit_test(test_cuts_against_all_orders),
+      cmocka_unit_test(test_parts),
+      cmocka_unit_test(test_limits_and_live_bytes),
+      cmocka_unit_test(test_what_a_move_costs),
+      cmocka_unit_test(test_profiles_of_the_corpus),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

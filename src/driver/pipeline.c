@@ -131,6 +131,7 @@ static const hilo_pipeline_row spine_rows[] = {
     {HILO_PASS_schedule_postorder, HILO_SPINE_BOTH, gate_schedule}, /* 17 */
     {HILO_PASS_live_range_analysis, HILO_SPINE_BOTH, analyzes_schedule}, /* 18 */
     {HILO_PASS_replace_token_type, HILO_SPINE_BOTH, NULL}, /* 19 */
+    {HILO_PASS_scatter_motion, HILO_SPINE_BOTH, NULL}, /* 20 */
     {HILO_PASS_hoist_compute, HILO_SPINE_BOTH, gate_hoist_compute}, /* 22 */
     {HILO_PASS_memcast_motion, HILO_SPINE_BOTH, gate_memcast_motion}, /* 23 */
     {HILO_PASS_prune_functions, HILO_SPINE_BOTH, NULL}, /* 24 */

@@ -196,6 +196,15 @@ const hilo_order_edge *hilo_motion_order_preds(const hilo_motion *motion, hilo_i
   return motion->by_after + first;
 }
 
+const hilo_order_edge *hilo_motion_order_succs(const hilo_motion *motion, hilo_inst i,
+                                               uint32_t *n) {
+  const uint32_t ix = hilo_ix(motion->m, i),
+                 first = find_edge(motion, motion->by_before, false, ix);
+  *n = 0;
+  while (first + *n < motion->n_edges && motion->by_before[first + *n].before == ix) ++*n;
+  return motion->by_before + first;
+}
+
 /* ---- questions ---- */
 
 static bool has_token(const hilo_module *m, hilo_inst i) {

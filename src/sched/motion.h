@@ -45,8 +45,9 @@ bool hilo_motion_is_movable(const hilo_motion *motion, hilo_inst i);
  */
 hilo_inst hilo_motion_up_limit(const hilo_motion *motion, hilo_inst i);
 hilo_inst hilo_motion_down_limit(const hilo_motion *motion, hilo_inst i);
-/* The order edges that end at `i`: `*n` of them from the one returned. */
+/* The order edges that end, or begin, at `i`: `*n` of them from the one returned. */
 const hilo_order_edge *hilo_motion_order_preds(const hilo_motion *motion, hilo_inst i, uint32_t *n);
+const hilo_order_edge *hilo_motion_order_succs(const hilo_motion *motion, hilo_inst i, uint32_t *n);
 
 /* Does the value lie where an operand does (reshape, bitcast, tuples, control-dependency calls)? */
 bool hilo_motion_is_view(const hilo_module *m, hilo_inst i);

@@ -1,0 +1,47 @@
+/* A new order for a block, planned before anything moves: where each instruction is to stand, what
+ * is alive there, and whether the peak allows it.
+ *
+ * Positions are those of hilo_live: the instruction at place k stands at 2k, and 2k + 1 is the gap
+ * behind it. What moves goes to a gap; those of one gap stand in the order that they had. So an
+ * instruction that moves up goes behind everything that it must follow, if the gap is not before
+ * that; one that moves down stands before everything that must follow it, if the gap is not behind
+ * that. While live bytes are asked, all of a gap counts at once: figures are never too low. */
+#ifndef HILO_SCHED_PLAN_H
+#define HILO_SCHED_PLAN_H
+
+#include "sched/motion.h"
+
+#define HILO_NO_PLACE UINT32_MAX
+
+typedef struct {
+  hilo_module *m;
+  hilo_comp comp;
+  hilo_arena *arena;
+  hilo_motion motion;
+  hilo_lifetimes l; /* by the model of the target */
+  hilo_live *live;
+  uint64_t peak;      /* of the order given */
+  uint32_t *position; /* by place; whoever changes it tells `live` as well */
+} hilo_plan;
+
+/* Of a block that stays as it is until the plan is applied. O(n log n). */
+hilo_plan hilo_plan_make(hilo_module *m, hilo_comp c, const hilo_motion_law *law, hilo_peaks *peaks,
+                         hilo_arena *arena);
+/* Where `i` stands in the order given. */
+static inline uint32_t hilo_plan_place(const hilo_plan *plan, hilo_inst i) {
+  return plan->l.place[hilo_ix(plan->m, i)];
+}
+/* The place of the last of what `i` must follow, or of the first of what must follow it, by
+ * positions as planned: values, control and order edges. HILO_NO_PLACE: there is none. */
+uint32_t hilo_plan_latest(const hilo_plan *plan, hilo_inst i);
+uint32_t hilo_plan_earliest(const hilo_plan *plan, hilo_inst i);
+/* The gap just behind, or just before, what is planned to stand at a position. */
+static inline uint32_t hilo_plan_behind(uint32_t position) { return position | 1; }
+static inline uint32_t hilo_plan_before(uint32_t position) {
+  return position & 1 || !position ? position : position - 1;
+}
+/* Put the block in the order planned, unless its peak would be above `limit`. Returns how many
+ * instructions are not where they stood among the others. */
+uint32_t hilo_plan_apply(hilo_plan *plan, uint64_t limit);
+
+#endif

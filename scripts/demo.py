@@ -1,4 +1,4 @@
-"""Compile a sharded model, execute the program on its ranks, compare, and print the figures (see demo.sh).
+"""Compile a sharded model whole and in pieces, execute both on its ranks, compare, and print the figures (see demo.sh).
 
 The last line says whether the results are right; the exit status too (0 yes, 1 no).
 """
@@ -7,6 +7,7 @@ import ast
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -78,6 +79,19 @@ def compile_flat(model, out):
     return program, seconds, peak
 
 
+def compile_partitioned(model, out):
+    """One layer a module, if the model has layers that hilo finds."""
+    shutil.rmtree(out, ignore_errors=True)
+    netlist = out / "hlo_netlist.json"
+    status, output, seconds, peak = measured(
+        [BIN / "hlo2penguin", "--input", model, "--out-dir", out, "--partition", "--layers-per-module=1",
+         "--logfile", WORK / "log.txt"], cwd=WORK,
+    )
+    if status or not netlist.exists():
+        fail(f"hlo2penguin --partition ended with status {status}", output)
+    return netlist, seconds, peak
+
+
 def hlo_instructions(model):
     """What hlo-opt counts in the input, or None where it cannot say."""
     status, output, _, _ = measured([BIN / "hlo-opt", "--stats=json", "--emit=none", model], cwd=WORK)
@@ -110,6 +124,19 @@ def execute(program, folder, case, ranks):
     return status == 0, records, seconds, peak
 
 
+def report(what, case, equal, records, seconds, peak, ranks):
+    elements = sum(r["elements"] for r in records)
+    worst = max(records, key=lambda r: float(r["max_abs"]))
+    print(f"{what}  {seconds:.2f} s, {peak:.1f} MiB peak, {ranks} ranks in lockstep")
+    print(f"compared   {len(records)} results, {elements:,} elements: largest difference {float(worst['max_abs']):.3g} "
+          f"({worst['max_ulp']} ulp) in {worst['output']}, allowed {case['tolerance']['atol']:.3g} + "
+          f"{case['tolerance']['rtol']:.3g} x |value|")
+    for record in records:
+        if record["differing"]:
+            print(f"           {record['output']}: {record['differing']} elements beyond that")
+    return equal
+
+
 def main(arguments):
     WORK.mkdir(parents=True, exist_ok=True)
     folder, model = choose_case(arguments)
@@ -125,16 +152,13 @@ def main(arguments):
           f"{f'{count:,} HLO instructions' if count else 'the module'} -> {operations(program):,} operations in "
           f"{program.relative_to(ROOT)} ({program.stat().st_size:,} bytes), 1 module")
 
-    equal, records, seconds, peak = execute(program, folder, case, ranks)
-    elements = sum(r["elements"] for r in records)
-    worst = max(records, key=lambda r: float(r["max_abs"]))
-    print(f"executed   {seconds:.2f} s, {peak:.1f} MiB peak, {ranks} ranks in lockstep")
-    print(f"compared   {len(records)} results, {elements:,} elements: largest difference {float(worst['max_abs']):.3g} "
-          f"({worst['max_ulp']} ulp) in {worst['output']}, allowed {case['tolerance']['atol']:.3g} + "
-          f"{case['tolerance']['rtol']:.3g} x |value|")
-    for record in records:
-        if record["differing"]:
-            print(f"           {record['output']}: {record['differing']} elements beyond that")
+    netlist, seconds, peak = compile_partitioned(model, WORK / "partitioned")
+    wiring = json.loads(netlist.read_text())
+    print(f"in pieces  {seconds * 1000:.1f} ms, {peak:.1f} MiB peak: {len(wiring['Instances'])} instances of "
+          f"{len(wiring['Definitions'])} modules, wired by {netlist.relative_to(ROOT)}")
+
+    equal = report("executed ", case, *execute(program, folder, case, ranks), ranks)
+    equal &= report("pieces   ", case, *execute(netlist, folder, case, ranks), ranks)
     print("the results are right" if equal else "THE RESULTS DIFFER")
     return 0 if equal else 1
 

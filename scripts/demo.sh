@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The demonstration: set up, build, compile a sharded model, run the result on its 8 ranks, compare with what it must
-# give. usage: scripts/demo.sh [CASE-FOLDER]; default: the tensor-parallel Llama of the outside corpus or, without that,
+# The demonstration: set up, build, compile a sharded model, whole and in pieces, run both on its 8 ranks, compare with
+# what they must give. usage: scripts/demo.sh [CASE-FOLDER]; default: the tensor-parallel Llama of the outside corpus or, without that,
 # the block in tests/data/tp_block.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -120,6 +120,7 @@ typedef struct {
   hilo_pass_options pass_options;
   hilo_module *m; /* made or worked on */
   hilo_sb out;    /* what is written */
+  uint32_t step;  /* row of the spine, for jobs that are steps */
   bool is_freed;
 } job_run;
 
@@ -175,7 +176,7 @@ static hilo_status compile(job_run *r) {
       hilo_runner_make(&r->arena, &r->scratch, &r->diags, &r->pass_options, &options);
   HILO_TRY(hilo_pipeline_run(&hilo_pipeline_hlo, &runner, r->m, &r->config, NULL));
   const bool stablehlo = r->config.stablehlo_lowering;
-  r->m->dialect = stablehlo ? HILO_DIALECT_STABLEHLO : HILO_DIALECT_MHLO;
+  r->m->dialect = HILO_DIALECT_MHLO;
   HILO_TRY(hilo_pipeline_run(stablehlo ? &hilo_pipeline_stablehlo_spine : &hilo_pipeline_mhlo_spine,
                              &runner, r->m, &r->config, NULL));
   const hilo_penguin_options penguin = {.stablehlo = stablehlo,
@@ -187,8 +188,35 @@ static hilo_status compile(job_run *r) {
   return hilo_penguin_emit(r->m, &penguin, &r->diags, &r->out, &files);
 }
 
+/* ---- steps of the StableHLO spine ---- */
+
+static const hilo_pipeline_table *const spine = &hilo_pipeline_stablehlo_spine;
+
+static hilo_status run_rows(job_run *r, uint32_t from, uint32_t to) {
+  for (uint32_t k = from; k < to; k++)
+    HILO_TRY(run_pass(r, hilo_pass_table[spine->rows[k].pass].run));
+  return HILO_OK;
+}
+static hilo_status step(job_run *r) { return run_rows(r, r->step, r->step + 1); }
+
+/* A clone behind the HLO passes and all earlier steps, whatever their gates. */
+static void prepare_step(job_run *r, uint32_t number) {
+  const hilo_runner_options options = {0};
+  hilo_runner runner =
+      hilo_runner_make(&r->arena, &r->scratch, &r->diags, &r->pass_options, &options);
+  r->step = number;
+  r->m = hilo_module_clone(r->input->m, &r->arena);
+  const hilo_ranks ranks = hilo_ranks_of(r->m, 0, 0);
+  r->m->header.num_partitions = ranks.n_partitions;
+  r->m->header.num_replicas = ranks.n_replicas;
+  hilo_status status = hilo_pipeline_run(&hilo_pipeline_hlo, &runner, r->m, &r->config, NULL);
+  r->m->dialect = HILO_DIALECT_MHLO;
+  if (status == HILO_OK) status = run_rows(r, 0, number);
+  if (status != HILO_OK) complain(r->input->spec, "preparation", &r->diags);
+}
+
 /* What a job starts from. */
-typedef enum { FROM_MODULE, FROM_CLONE, FROM_TEXT, FROM_PROTO } job_source;
+typedef enum { FROM_MODULE, FROM_CLONE, FROM_TEXT, FROM_PROTO, FROM_SPINE } job_source;
 
 typedef struct {
   const char *name;
@@ -215,17 +243,26 @@ static const job_row jobs[] = {
 };
 
 int bench_n_jobs(void) { return (int)HILO_COUNT(jobs); }
-const char *bench_job_name(int job) { return jobs[job].name; }
-const char *bench_job_summary(int job) { return jobs[job].summary; }
+int bench_n_steps(void) { return (int)spine->n; }
+
+/* Steps are numbered behind the jobs and bear the names of their passes. */
+static job_row row_of(int job) {
+  if (job < bench_n_jobs()) return jobs[job];
+  const hilo_pass_info *pass = &hilo_pass_table[spine->rows[job - bench_n_jobs()].pass];
+  return (job_row){pass->key, FROM_SPINE, step, pass->summary};
+}
+
+const char *bench_job_name(int job) { return row_of(job).name; }
+const char *bench_job_summary(int job) { return row_of(job).summary; }
 int bench_job_find(const char *name) {
-  for (int i = 0; i < bench_n_jobs(); i++)
-    if (strcmp(jobs[i].name, name) == 0) return i;
+  for (int i = 0; i < bench_n_jobs() + bench_n_steps(); i++)
+    if (strcmp(bench_job_name(i), name) == 0) return i;
   return -1;
 }
 
 /* ---- running ---- */
 
-static void prepare(job_run *r, bench_input *input, const job_row *job) {
+static void prepare(job_run *r, bench_input *input, const job_row *job, int number) {
   *r = (job_run){.input = input};
   hilo_arena_init(&r->arena, NULL, NULL);
   hilo_arena_init(&r->scratch, NULL, NULL);
@@ -239,6 +276,7 @@ static void prepare(job_run *r, bench_input *input, const job_row *job) {
   case FROM_CLONE: r->m = hilo_module_clone(input->m, &r->arena); break;
   case FROM_TEXT: r->bytes = text_of(input); break;
   case FROM_PROTO: r->bytes = proto_of(input); break;
+  case FROM_SPINE: prepare_step(r, (uint32_t)(number - bench_n_jobs())); break;
   }
 }
 
@@ -272,9 +310,9 @@ static uint64_t cpu_ns(void) {
 }
 
 bool bench_job_run(bench_input *input, int job_ix, bench_mode mode, bench_sample *out) {
-  const job_row *job = &jobs[job_ix];
+  const job_row row = row_of(job_ix), *job = &row;
   job_run r;
-  prepare(&r, input, job);
+  prepare(&r, input, job, job_ix);
   const uint64_t start = cpu_ns();
   const hilo_status status = mode == BENCH_COUNTED ? run_counted(&r, job) : job->run(&r);
   *out = (bench_sample){.ns = cpu_ns() - start, .bytes = r.bytes.n ? r.bytes.n : r.out.n};

@@ -24,8 +24,10 @@ uint64_t bench_input_n_insts(const bench_input *input);
 /* Write it as HLO text or as a HloModuleProto. */
 bool bench_input_write(bench_input *input, bool as_text, const char *path);
 
-/* Jobs 0 … bench_n_jobs()-1. */
+/* Jobs 0 … bench_n_jobs()-1; behind them, as many as bench_n_steps(), the steps of the StableHLO
+ * spine in order, each on a module that has been through the HLO passes and the steps before. */
 int bench_n_jobs(void);
+int bench_n_steps(void);
 const char *bench_job_name(int job);
 const char *bench_job_summary(int job);
 int bench_job_find(const char *name); /* -1: none */

@@ -2,7 +2,7 @@
  * side by side with another program (perf/against_xla.py), for profilers, and to write generated
  * modules out.
  *
- *   hilo_job [--runs=N] [--count] JOB[,JOB…]|all INPUT…
+ *   hilo_job [--runs=N] [--count] JOB[,JOB…]|all|steps INPUT…
  *       one line per job and input, fields separated by tabs: job, input, instructions, bytes, live
  * bytes, bytes of strings and literals, then the nanoseconds of each run hilo_job
  * --write=text|proto FILE INPUT hilo_job --list
@@ -22,7 +22,7 @@ typedef struct {
 } options;
 
 static int usage(void) {
-  fputs("usage: hilo_job [--runs=N] [--count] JOB[,JOB...]|all INPUT...\n"
+  fputs("usage: hilo_job [--runs=N] [--count] JOB[,JOB...]|all|steps INPUT...\n"
         "       hilo_job --write=text|proto FILE INPUT\n"
         "       hilo_job --list\n",
         stderr);
@@ -30,7 +30,7 @@ static int usage(void) {
 }
 
 static int list(void) {
-  for (int i = 0; i < bench_n_jobs(); i++)
+  for (int i = 0; i < bench_n_jobs() + bench_n_steps(); i++)
     printf("%-18s %s\n", bench_job_name(i), bench_job_summary(i));
   return 0;
 }
@@ -59,9 +59,10 @@ static bool run(bench_input *input, const char *spec, int job, options o) {
 /* The jobs of a list `a,b` on one input. */
 static bool run_list(bench_input *input, const char *spec, const char *names, options o) {
   bool ok = true;
-  for (int i = 0; strcmp(names, "all") == 0 && i < bench_n_jobs(); i++)
-    ok &= run(input, spec, i, o);
-  if (strcmp(names, "all") == 0) return ok;
+  const bool all = strcmp(names, "all") == 0, steps = strcmp(names, "steps") == 0;
+  const int first = steps ? bench_n_jobs() : 0, n = all ? bench_n_jobs() : bench_n_steps();
+  for (int i = 0; (all || steps) && i < n; i++) ok &= run(input, spec, first + i, o);
+  if (all || steps) return ok;
   char name[64];
   for (size_t length; *names; names += length + (names[length] == ',')) {
     length = strcspn(names, ",");

@@ -38,12 +38,12 @@ def path_of(name):
     return name if ":" in name or pathlib.Path(name).exists() else str(corpus() / name)
 
 
-def count(binary, jobs, name):
-    """{job: machine instructions per HLO instruction} of one input."""
+def count_all(binary, jobs, name):
+    """({job: HLO instructions}, {job: machine instructions}) of one input, for jobs as hilo_job takes them."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "out"
         command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--collect-jumps=no", f"--callgrind-out-file={out}",
-                   str(binary), "--count", ",".join(jobs), path_of(name)]
+                   str(binary), "--count", jobs, path_of(name)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             sys.exit(f"count: {' '.join(command)}\n{done.stderr}")
@@ -54,8 +54,14 @@ def count(binary, jobs, name):
             job = re.search(r"^desc: Trigger: Client Request: (\S+) ", text, re.M)
             total = re.search(r"^(?:totals|summary): (\d+)", text, re.M)
             if job and total:
-                counts[job[1]] = int(total[1]) / n_insts[job[1]]
-        return {job: counts[job] for job in jobs}
+                counts[job[1]] = int(total[1])
+        return n_insts, {job: counts[job] for job in n_insts}
+
+
+def count(binary, jobs, name):
+    """{job: machine instructions per HLO instruction} of one input."""
+    n_insts, counts = count_all(binary, ",".join(jobs), name)
+    return {job: counts[job] / n_insts[job] for job in jobs}
 
 
 def compiler(binary):

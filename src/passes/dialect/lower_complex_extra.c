@@ -10,9 +10,9 @@
  *   tanh     with t = tanh a, s = sin b, c = cos b: (t, s c (1 - t²))/(c² + t² s²)
  *   sign     z/|z|, z where that is 0
  *
- * Nothing of it overflows where the result does not; 0, infinite parts and real arguments are
- * treated by themselves where a product would be NaN. Step 6 leaves a module with such functions to
- * this one if the flag is set. O(instructions). */
+ * A finite result does not overflow on the way; 0, infinite parts and real arguments are treated by
+ * themselves where a product would be NaN. An argument that has a NaN part gives NaN in both. Step
+ * 6 leaves a module with such functions to this one if the flag is set. O(instructions). */
 #include "passes/dialect/complex_parts.h"
 #include "passes/passes.h"
 #include "rewrite/build.h"
@@ -120,15 +120,16 @@ static hilo_complex sqrt_of(builder b, hilo_complex z, magnitude s) {
   return (hilo_complex){re, with_sign(b, im, z.im)};
 }
 
-/* m √(1 + r²), which overflows only where |z| does. */
+/* Divided by m and √(1 + r²) one after another, as |z| may overflow. */
 static hilo_complex rsqrt_of(builder b, hilo_complex z) {
   const magnitude s = magnitude_of(b, z);
   const hilo_complex root = sqrt_of(b, z, s);
-  const hilo_inst size = mul(b, s.larger, stretch(b, s));
+  const hilo_inst stretched = stretch(b, s), zero = number(b, stretched, 0);
   const hilo_inst is_infinite = is(b, s.larger, HILO_EQ, __builtin_inf());
-  const hilo_inst zero = number(b, size, 0);
-  const hilo_inst re = pick(b, is_infinite, with_sign(b, zero, z.re), quo(b, root.re, size));
-  const hilo_inst im = pick(b, is_infinite, with_sign(b, zero, z.im), quo(b, root.im, size));
+  const hilo_inst u = quo(b, quo(b, root.re, s.larger), stretched);
+  const hilo_inst v = quo(b, quo(b, root.im, s.larger), stretched);
+  const hilo_inst re = pick(b, is_infinite, with_sign(b, zero, z.re), u);
+  const hilo_inst im = pick(b, is_infinite, with_sign(b, zero, z.im), v);
   /* at 0 the real part is infinite, the imaginary one not known */
   const hilo_inst is_zero = is(b, s.larger, HILO_EQ, 0);
   const hilo_inst at_zero = pick(b, is_zero, number(b, re, __builtin_inf()), re);

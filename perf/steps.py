@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""The steps of the StableHLO spine: how each grows, and its share of the whole.
+
+usage: steps.py [--bin DIR] [--sizes a,b,c] [--kinds a,b] [--exponent E] [--share PERCENT] [--write FILE]
+
+Counts the machine instructions of every step (bin/hilo_job --count steps, under valgrind) on generated modules of several
+sizes: long chains, one value with many users, equal layers. Each step sees a module that went through the HLO passes and all
+steps before it, whatever their gates. Fits count = a n^e by least squares of logarithms; a step fails above --exponent
+(1.15), or above --share (25 %) of all steps on the largest size of a kind. A step that costs less than one machine
+instruction per HLO instruction has no exponent worth a name, and is not held to one. Exit status 1 if a step fails."""
+import argparse
+import math
+import pathlib
+import shutil
+import sys
+
+import count
+
+
+def fit(points):
+    """The exponent of a power law through (n, count)."""
+    xs = [math.log(n) for n, _ in points]
+    ys = [math.log(max(c, 1)) for _, c in points]
+    mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
+    return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys)) / sum((x - mean_x) ** 2 for x in xs)
+
+
+def measure(binary, kind, sizes):
+    """{step: [(instructions, count)]} in the order of the spine."""
+    points = {}
+    for size in sizes:
+        n_insts, counts = count.count_all(binary, "steps", f"{kind}:{size}")
+        for step, total in counts.items():
+            points.setdefault(step, []).append((n_insts[step], total))
+    return points
+
+
+def judge(kind, points, args, lines):
+    """Append a row per step; how many fail."""
+    whole = sum(row[-1][1] for row in points.values())
+    failed = 0
+    for step, row in points.items():
+        n, total = row[-1]
+        each, share = total / n, 100 * total / whole
+        exponent = fit(row) if each >= 1 else None
+        bad = share > args.share or (exponent is not None and exponent > args.exponent)
+        failed += bad
+        text = "" if exponent is None else f"{exponent:.2f}"
+        lines.append(f"| {kind} | {step} | {each:.1f} | {text} | {share:.1f} |{' FAILS' if bad else ''}")
+    lines.append(f"| {kind} | all | {whole / next(iter(points.values()))[-1][0]:.1f} |"
+                 f" {fit([(row[0], sum(p[i][1] for p in points.values())) for i, row in enumerate(next(iter(points.values())))]):.2f}"
+                 " | 100 |")
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default=count.ROOT / "build" / "release" / "bin", type=pathlib.Path)
+    parser.add_argument("--sizes", default="10000,20000,40000")
+    parser.add_argument("--kinds", default="chain,fan,transformer")
+    parser.add_argument("--exponent", default=1.15, type=float)
+    parser.add_argument("--share", default=25.0, type=float, metavar="PERCENT")
+    parser.add_argument("--write", type=pathlib.Path, metavar="FILE")
+    args = parser.parse_args()
+    if not shutil.which("valgrind"):
+        count.skip("valgrind is not installed")
+    lines = ["| kind | step | machine instructions an HLO instruction | exponent | % of all steps |",
+             "|---|---|---|---|---|"]
+    failed, n_rows = 0, 0
+    for kind in args.kinds.split(","):
+        points = measure(args.bin / "hilo_job", kind, args.sizes.split(","))
+        failed += judge(kind, points, args, lines)
+        n_rows += len(points)
+    text = "\n".join(lines) + "\n"
+    print(text, end="")
+    if args.write:
+        args.write.write_text(f"# Cost of the steps\n\nWritten by `perf/steps.py --sizes {args.sizes} --write`; "
+                              f"{count.compiler(args.bin / 'hilo_job')}.\n\n{text}")
+    print(f"{n_rows - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

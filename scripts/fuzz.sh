@@ -8,6 +8,13 @@ cmake --build --preset fuzz -j "$(nproc)"
 shopt -s nullglob
 programs=(build/fuzz/bin/*_fuzz)
 [ "${#programs[@]}" -gt 0 ] || { echo "fuzz: no fuzz target is built" >&2; exit 1; }
+# Random modules, every pass and pipeline before and after; failing ones come reduced. Another start each time.
+if cmake --preset debug >build/debug.configure.log 2>&1 && cmake --build --preset debug -j "$(nproc)" --target hilo_random; then
+  mkdir -p build/fuzz/crashes/random
+  echo "fuzz: random modules for ${FUZZ_SECONDS:-60} s"
+  build/debug/bin/hilo_random --check --seconds="${FUZZ_SECONDS:-60}" --seed="${FUZZ_SEED:-$(date +%s)000}" \
+    --out=build/fuzz/crashes/random
+fi
 for program in "${programs[@]}"; do
   name=$(basename "$program" _fuzz)
   mkdir -p "build/fuzz/corpus/$name" "build/fuzz/crashes/$name"

@@ -312,9 +312,16 @@ static bool is_for(const checker *c, hilo_pass_id id) {
 
 static void check_passes(checker *c) {
   hilo_pass_counts unwanted = {0};
-  for (uint32_t id = 0; id < HILO_PASS_COUNT; id++)
-    if (is_for(c, (hilo_pass_id)id))
-      check_pass(c, &hilo_pass_table[id], c->counts ? &c->counts[id] : &unwanted);
+  hilo_violation first = {0};
+  for (uint32_t id = 0; id < HILO_PASS_COUNT; id++) {
+    if (!is_for(c, (hilo_pass_id)id)) continue;
+    check_pass(c, &hilo_pass_table[id], c->counts ? &c->counts[id] : &unwanted);
+    if (!c->options->only_passes || !is_done(c)) continue;
+    /* The passes behind it are wanted all the same. */
+    if (!first.property) first = c->violation;
+    c->violation = (hilo_violation){0};
+  }
+  if (first.property) c->violation = first;
   if (c->options->extra) check_pass(c, c->options->extra, &unwanted);
 }
 

@@ -8,10 +8,12 @@
  * successor, and before every distinct operand of one that carries computations, since that may be
  * taken apart. The edges themselves stay, so a second run finds its calls and makes none.
  *
- * Parameters are there before anything runs, and are no predecessors. A successor without operands
- * has nothing to wait with: the predecessors of a pure one are put before its own successors, and
- * the edge is given up with a warning; one with an effect is refused. Bodies that are applied to
- * elements, and those of fusions, have no form for calls: their edges are given up, too.
+ * Parameters are there before anything runs, and are no predecessors. An edge out of what starts an
+ * asynchronous operation or transfer, or into what finishes it, stays an edge and no more: the
+ * halves have no operands but each other. A successor without operands has nothing to wait with:
+ * the predecessors of a pure one are put before its own successors, and the edge is given up with a
+ * warning; one with an effect is refused. Bodies that are applied to elements, and those of
+ * fusions, have no form for calls: their edges are given up, too.
  *
  * A computation in which an edge leads backwards in the list is first put into an order that agrees
  * with all edges. Linear in instructions, operands and edges; relaying adds no more than
@@ -168,12 +170,24 @@ static bool is_behind(preserver *p, hilo_inst value) {
   return true;
 }
 
+/* What an asynchronous operation or transfer hands to its other half is for that alone: the half
+ * that starts cannot be an operand of a call, and the one that finishes cannot take one. */
+static bool starts_something(const hilo_module *m, hilo_inst i) {
+  return hilo_inst_has(m, i, HILO_TRAIT_ASYNC_START) || hilo_inst_is(m, i, HILO_OP_SEND) ||
+         hilo_inst_is(m, i, HILO_OP_RECV);
+}
+static bool finishes_something(const hilo_module *m, hilo_inst i) {
+  return hilo_inst_has(m, i, HILO_TRAIT_ASYNC_DONE) || hilo_inst_is(m, i, HILO_OP_ASYNC_UPDATE) ||
+         hilo_inst_is(m, i, HILO_OP_SEND_DONE) || hilo_inst_is(m, i, HILO_OP_RECV_DONE);
+}
+
 static void collect_preds(preserver *p, hilo_inst s) {
   const hilo_module *m = p->m;
   p->preds.n = 0;
   for (uint32_t e = hilo_control_first_pred(m, s); e; e = m->edge.v[e].next_of_succ) {
     const hilo_inst pred = hilo_inst_at(m, m->edge.v[e].pred);
-    if (!hilo_inst_is(m, pred, HILO_OP_PARAMETER)) HILO_PUSH(p->ctx->scratch, &p->preds, pred);
+    if (!hilo_inst_is(m, pred, HILO_OP_PARAMETER) && !starts_something(m, pred))
+      HILO_PUSH(p->ctx->scratch, &p->preds, pred);
   }
 }
 
@@ -200,7 +214,7 @@ static void preserve_in(preserver *p, hilo_comp c, const uint64_t *effects, bool
   }
   HILO_FOR_EACH_INST(m, c, s) {
     const uint32_t n = hilo_inst_n_operands(m, s);
-    if (n == 0) continue;
+    if (n == 0 || finishes_something(m, s)) continue;
     collect_preds(p, s);
     if (p->preds.n == 0) continue;
     p->ctx->n_matched++;

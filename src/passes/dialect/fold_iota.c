@@ -165,7 +165,7 @@ static void drop_dead(hilo_module *m, hilo_inst i) {
 }
 
 static bool fold(hilo_module *m, hilo_inst power, hilo_pass_ctx *ctx) {
-  progression p;
+  progression p = {0};
   const hilo_type_row *row = hilo_type_row_of(&m->types, hilo_inst_type(m, power));
   if (row->flags & HILO_TYPE_DYNAMIC || !match(m, power, ctx, &p)) return false;
   ctx->n_matched++;

@@ -22,7 +22,11 @@ struct hilo_canonical {
   hilo_map known_at; /* (kind, handle) → 1 + place among `runs` */
   hilo_vec(known_text) runs;
   hilo_sb texts;
+  hilo_store bodies; /* small ones */
+  hilo_map first_of; /* handle in `bodies` → the first computation that has this body */
 };
+
+enum { MAX_SMALL_BODY = 1024 };
 
 hilo_canonical *hilo_canonical_make(const hilo_module *m, hilo_arena *arena) {
   hilo_canonical *c = HILO_NEW_ZEROED(arena, hilo_canonical, 1);
@@ -35,6 +39,8 @@ hilo_canonical *hilo_canonical_make(const hilo_module *m, hilo_arena *arena) {
   c->body = hilo_sb_make(arena);
   c->texts = hilo_sb_make(arena);
   c->known_at = hilo_map_make(arena);
+  c->first_of = hilo_map_make(arena);
+  hilo_store_init(&c->bodies, arena, NULL);
   return c;
 }
 
@@ -255,6 +261,18 @@ static void put_inst(hilo_canonical *c, uint32_t ix) {
   put_num(&c->body, 0);
 }
 
+/* A module has many reducers, all of a few kinds: equal bodies are hashed once. */
+static hilo_digest digest_of_body(hilo_canonical *c, uint32_t comp) {
+  const hilo_str body = hilo_sb_view(&c->body);
+  if (body.n > MAX_SMALL_BODY) return hilo_sha256_of(body);
+  bool inserted;
+  uint32_t *first =
+      hilo_map_at(&c->first_of, hilo_store_put(&c->bodies, 0, body.p, (uint32_t)body.n), &inserted);
+  if (!inserted) return c->digests[*first];
+  *first = comp;
+  return hilo_sha256_of(body);
+}
+
 /* All callees are known. */
 static void digest_one(hilo_canonical *c, uint32_t comp) {
   const hilo_module *m = c->m;
@@ -267,7 +285,7 @@ static void digest_one(hilo_canonical *c, uint32_t comp) {
   put_num(&c->body, row->root ? c->number[row->root] : 0);
   put_str(c, (hilo_string){row->execution_thread});
   for (uint32_t k = 0; k < c->order.n; k++) put_inst(c, c->order.v[k]);
-  c->digests[comp] = hilo_sha256_of(hilo_sb_view(&c->body));
+  c->digests[comp] = digest_of_body(c, comp);
 }
 
 hilo_digest hilo_canonical_digest(hilo_canonical *c, hilo_comp comp) {

@@ -2,18 +2,6 @@
  * Kahn's order of the joined nodes. */
 #include "partition/entry_graph.h"
 
-bool hilo_need_next(const hilo_module *m, hilo_inst v, hilo_need_iter *it) {
-  const uint32_t n = hilo_inst_n_operands(m, v);
-  if (it->k < n) {
-    it->inst = hilo_inst_operand(m, v, it->k++);
-    return true;
-  }
-  it->edge = it->k++ == n ? hilo_control_first_pred(m, v) : m->edge.v[it->edge].next_of_succ;
-  if (!it->edge) return false;
-  it->inst = hilo_inst_at(m, m->edge.v[it->edge].pred);
-  return true;
-}
-
 /* ---- post-order ---- */
 
 typedef struct {

@@ -28,7 +28,17 @@ typedef struct {
   hilo_inst inst;
   uint32_t k, edge;
 } hilo_need_iter;
-bool hilo_need_next(const hilo_module *m, hilo_inst v, hilo_need_iter *it);
+static inline bool hilo_need_next(const hilo_module *m, hilo_inst v, hilo_need_iter *it) {
+  const uint32_t n = hilo_inst_n_operands(m, v);
+  if (it->k < n) {
+    it->inst = hilo_inst_operand(m, v, it->k++);
+    return true;
+  }
+  it->edge = it->k++ == n ? hilo_control_first_pred(m, v) : m->edge.v[it->edge].next_of_succ;
+  if (!it->edge) return false;
+  it->inst = hilo_inst_at(m, m->edge.v[it->edge].pred);
+  return true;
+}
 
 /* Is there an operation whose halves have different values of `of`, by instruction? */
 bool hilo_entry_graph_parts_halves(const hilo_entry_graph *g, const uint32_t *of);

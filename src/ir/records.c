@@ -2,6 +2,8 @@
 
 #include "base/map.h"
 
+#include <math.h>
+
 /* A record in the store: a tag (below), then the fields that are not zero, in order, each a word; a
  * list is its length followed by its entries. */
 
@@ -94,30 +96,50 @@ typedef struct {
   bool narrow;
 } encoded;
 
-/* Which fields are not zero, and how many words they take. */
-static uint32_t find_set_fields(const hilo_family_info *info, const char *attrs, size_t *n_words) {
-  uint32_t mask = 0;
-  size_t n = 0;
-  for (uint32_t i = 0; i < info->n_fields; i++) {
-    const hilo_field *f = &info->fields[i];
-    const char *p = attrs + f->offset;
-    if (is_list(f->kind)) {
-      const uint32_t length = ((const hilo_dims *)(const void *)p)->n;
-      if (!length) continue;
-      n += length;
-    } else if (!load_scalar(p, f->kind)) {
-      continue;
-    }
-    n++;
-    mask |= 1u << i;
+/* Which fields of a family's struct are not zero, a bit each, and how many words they take:
+ * straight code per family, as every record that is put is looked through field by field. */
+#define HILO_RECORD(family)                                                                        \
+  static uint32_t set_fields_of_##family(const void *attrs, size_t *n_words) {                     \
+    const hilo_##family##_attrs *a = attrs;                                                        \
+    uint32_t mask = 0, bit = 1;                                                                    \
+    size_t n = 0;
+#define SCALAR(is_set) mask |= (is_set) ? bit : 0, bit <<= 1;
+#define LIST(list) mask |= (list).n ? bit : 0, n += (list).n, bit <<= 1;
+#define HILO_FIELD_DIMS(family, field) LIST(a->field)
+#define HILO_FIELD_INT(family, field) SCALAR(a->field)
+#define HILO_FIELD_BOOL(family, field) SCALAR(a->field)
+#define HILO_FIELD_FLOAT(family, field) SCALAR(a->field != 0 || signbit(a->field))
+#define HILO_FIELD_STR(family, field) SCALAR(a->field.ix)
+#define HILO_FIELD_TYPE(family, field) SCALAR(a->field.ix)
+#define HILO_FIELD_REC(family, field) SCALAR(a->field.ix)
+#define HILO_FIELD_RECS(family, field) LIST(a->field)
+#define HILO_FIELD_STRS(family, field) LIST(a->field)
+#define HILO_FIELD_TYPES(family, field) LIST(a->field)
+#define HILO_RECORD_END(family)                                                                    \
+  *n_words = n + (size_t)__builtin_popcount(mask);                                                 \
+  return mask;                                                                                     \
   }
-  *n_words = n;
-  return mask;
-}
+#include "ir/records_expand.h"
+
+static uint32_t (*const set_fields_of[HILO_FAMILY_COUNT])(const void *attrs, size_t *n_words) = {
+#define HILO_RECORD(family) [HILO_FAMILY_##family] = set_fields_of_##family,
+#define HILO_FIELD_DIMS(family, field)
+#define HILO_FIELD_INT(family, field)
+#define HILO_FIELD_BOOL(family, field)
+#define HILO_FIELD_FLOAT(family, field)
+#define HILO_FIELD_STR(family, field)
+#define HILO_FIELD_TYPE(family, field)
+#define HILO_FIELD_REC(family, field)
+#define HILO_FIELD_RECS(family, field)
+#define HILO_FIELD_STRS(family, field)
+#define HILO_FIELD_TYPES(family, field)
+#define HILO_RECORD_END(family)
+#include "ir/records_expand.h"
+};
 
 bool hilo_attrs_are_empty(hilo_family family, const void *attrs) {
   size_t n_words;
-  return find_set_fields(&hilo_family_table[family], attrs, &n_words) == 0;
+  return set_fields_of[family](attrs, &n_words) == 0;
 }
 
 static void encode(const hilo_family_info *info, const char *attrs, encoded *e) {
@@ -143,7 +165,7 @@ hilo_record hilo_record_put(hilo_store *records, hilo_family family, const void 
   const hilo_family_info *info = &hilo_family_table[family];
   int64_t local[LOCAL_WORDS];
   size_t n_words;
-  encoded e = {local, 0, find_set_fields(info, attrs, &n_words), true};
+  encoded e = {local, 0, set_fields_of[family](attrs, &n_words), true};
   if (n_words > LOCAL_WORDS)
     e.words = hilo_arena_resize_block(records->arena, NULL, n_words * sizeof(int64_t));
   encode(info, attrs, &e);

@@ -238,11 +238,7 @@ void *hilo_arena_resize_block(hilo_arena *arena, void *old, size_t new_bytes) {
   return grown->data;
 }
 
-hilo_arena_mark hilo_arena_get_mark(const hilo_arena *arena) {
-  return (hilo_arena_mark){arena->chunks, arena->large, arena->cur};
-}
-
-void hilo_arena_rewind(hilo_arena *arena, hilo_arena_mark mark) {
+void hilo_arena_rewind_slow(hilo_arena *arena, hilo_arena_mark mark) {
   release_until(arena, arena->large, mark.large);
   arena->large = mark.large;
   if (!arena->chunks) return;

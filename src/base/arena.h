@@ -105,8 +105,18 @@ typedef struct {
   hilo_arena_chunk *chunk, *large;
   char *cur;
 } hilo_arena_mark;
-hilo_arena_mark hilo_arena_get_mark(const hilo_arena *arena);
-void hilo_arena_rewind(hilo_arena *arena, hilo_arena_mark mark);
+void hilo_arena_rewind_slow(hilo_arena *arena, hilo_arena_mark mark);
+static inline hilo_arena_mark hilo_arena_get_mark(const hilo_arena *arena) {
+  return (hilo_arena_mark){arena->chunks, arena->large, arena->cur};
+}
+static inline void hilo_arena_rewind(hilo_arena *arena, hilo_arena_mark mark) {
+  if (HILO_LIKELY(mark.chunk && mark.chunk == arena->chunks && mark.large == arena->large)) {
+    HILO_POISON(mark.cur, (size_t)(arena->end - mark.cur));
+    arena->cur = mark.cur;
+  } else {
+    hilo_arena_rewind_slow(arena, mark);
+  }
+}
 
 /* A second arena for the scratch of one job, whose chunks are blocks of `owner`: it can be dropped
  * as a whole while the owner keeps what was made meanwhile, and where memory runs out, the owner's

@@ -6,7 +6,7 @@
 static bool fits(const hilo_wire_memo_key *key) { return key->bytes.n < UINT32_MAX; }
 
 hilo_wire_memo_key hilo_wire_memo_key_of(uint32_t kind, hilo_str bytes) {
-  return (hilo_wire_memo_key){bytes, kind, (uint32_t)hilo_hash_bytes(bytes.p, bytes.n) ^ kind};
+  return (hilo_wire_memo_key){bytes, kind, hilo_hash_name(bytes.p, bytes.n) ^ kind};
 }
 
 bool hilo_wire_memo_find(const hilo_wire_memo *memo, const hilo_wire_memo_key *key,

@@ -15,7 +15,7 @@ typedef struct {
   const hilo_wire_computation *w;
   hilo_comp comp;
   uint32_t n_params;   /* read so far */
-  uint32_t n_declared; /* parameters in it; counted when they turn out to be out of order */
+  uint32_t end_params; /* above their largest number, when they are out of order */
   uint64_t *seen;      /* bit per number; NULL: they came as 0, 1, 2 … so far */
 } comp_state;
 
@@ -83,10 +83,29 @@ static hilo_str clean_name(hilo_proto_reader *r, hilo_str name) {
   return sanitize(r, name);
 }
 
+/* A place in a table of what was seen last, from a few letters. */
+static uint32_t slot_of(hilo_str word, uint32_t n_slots) {
+  const uint8_t *p = (const uint8_t *)word.p;
+  return (p[0] * 5u + p[word.n - 1] * 11u + p[word.n / 2] * 23u + (uint32_t)word.n * 3u) % n_slots;
+}
+
+/* Most names are a base that was seen before, and so needs no cleaning, and a number. */
+static hilo_name read_name(hilo_proto_reader *r, hilo_str text) {
+  uint32_t number;
+  const hilo_str base = hilo_name_split(text, &number);
+  hilo_proto_base *seen = &r->bases[slot_of(base, HILO_COUNT(r->bases))];
+  if (HILO_LIKELY(number != HILO_NO_NUM && hilo_str_eq(seen->text, base)))
+    return (hilo_name){seen->base, number};
+  const hilo_str clean = clean_name(r, text);
+  const hilo_name name = hilo_name_parse(r->m, clean);
+  if (clean.p == text.p && number != HILO_NO_NUM) *seen = (hilo_proto_base){base, name.base};
+  return name;
+}
+
 static bool take_name(hilo_proto_reader *r, hilo_map *taken, hilo_str text, const char *what,
                       hilo_name *out) {
   if (!text.n) return hilo_proto_error(r, HILO_DIAG_EMOD903, NULL, "the %s has no `name`", what);
-  *out = hilo_name_parse(r->m, clean_name(r, text));
+  *out = read_name(r, text);
   bool inserted;
   hilo_map_at(taken, (uint64_t)out->base.ix << 32 | out->num, &inserted);
   if (inserted) return true;
@@ -127,10 +146,7 @@ static bool unknown_opcode(hilo_proto_reader *r, hilo_str opcode) {
 static bool read_opcode(hilo_proto_reader *r, wire_inst *w, hilo_op *out) {
   const hilo_str name = w->opcode;
   if (!name.n) return hilo_proto_error(r, HILO_DIAG_EMOD902, NULL, "the field `opcode` is empty");
-  const uint8_t *p = (const uint8_t *)name.p;
-  hilo_proto_opcode *cached =
-      &r->opcodes[(p[0] * 5u + p[name.n - 1] * 11u + p[name.n / 2] * 23u + name.n * 3u) %
-                  HILO_COUNT(r->opcodes)];
+  hilo_proto_opcode *cached = &r->opcodes[slot_of(name, HILO_COUNT(r->opcodes))];
   if (HILO_LIKELY(hilo_str_eq(cached->name, name))) {
     *out = cached->op;
     return true;
@@ -250,30 +266,52 @@ static uint32_t count_parameters(hilo_proto_reader *r, const hilo_wire_computati
   return n;
 }
 
-/* The numbers of the parameters are 0 to n-1, each once. Writers give them in order. */
+static bool beyond_parameters(hilo_proto_reader *r, const comp_state *c, const wire_inst *w) {
+  const uint32_t n = count_parameters(r, c->w);
+  return hilo_proto_error(r, HILO_DIAG_EMOD903, w->name.p,
+                          "parameter number %" PRId64 ", but the computation has %u parameter%s: "
+                          "they are numbered from 0 without a gap",
+                          w->parameter_number, n, n == 1 ? "" : "s");
+}
+
+/* The numbers of the parameters are 0 to n-1, each once. Writers give them in order, or sorted by
+ * name; how many there are is known at the end, which is where gaps are found. */
 static bool check_parameter(hilo_proto_reader *r, comp_state *c, const wire_inst *w) {
   const int64_t number = w->parameter_number;
   if (HILO_LIKELY(!c->seen && number == c->n_params)) {
     c->n_params++;
     return true;
   }
+  const uint32_t most = c->w->instructions.n;
+  if (number < 0 || number >= most) return beyond_parameters(r, c, w);
   if (!c->seen) {
-    c->n_declared = count_parameters(r, c->w);
-    const size_t bytes = (HILO_BITSET_WORDS(c->n_declared) + 1) * sizeof(uint64_t);
+    const size_t bytes = HILO_BITSET_WORDS(most) * sizeof(uint64_t);
     c->seen = memset(hilo_arena_resize_block(&r->scratch.arena, NULL, bytes), 0, bytes);
     for (uint32_t i = 0; i < c->n_params; i++) hilo_bitset_set(c->seen, i);
+    c->end_params = c->n_params;
   }
-  if (number < 0 || number >= c->n_declared)
-    return hilo_proto_error(r, HILO_DIAG_EMOD903, w->name.p,
-                            "parameter number %" PRId64 ", but the computation has %u parameter%s: "
-                            "they are numbered from 0 without a gap",
-                            number, c->n_declared, c->n_declared == 1 ? "" : "s");
   if (!hilo_bitset_insert(c->seen, (uint32_t)number))
     return hilo_proto_error(r, HILO_DIAG_EMOD903, w->name.p,
                             "parameter number %" PRId64 " is given twice: every parameter has its "
                             "own",
                             number);
+  if (number >= c->end_params) c->end_params = (uint32_t)number + 1;
   c->n_params++;
+  return true;
+}
+
+/* Name the first parameter behind a gap. Not asked after errors: what was skipped may fill it. */
+static bool check_gap(hilo_proto_reader *r, const comp_state *c) {
+  if (HILO_LIKELY(!c->seen || c->end_params == c->n_params)) return true;
+  for (uint32_t i = 0; i < c->w->instructions.n; i++) {
+    wire_inst inst;
+    if (!HILO_PROTO_DECODE(r, instruction, c->w->instructions.v[i], &inst)) return false;
+    if (!hilo_str_is(inst.opcode, "parameter") || inst.parameter_number < c->n_params) continue;
+    r->at.inst_name = inst.name;
+    r->at.inst_id = inst.id;
+    r->at.meta = inst.metadata;
+    return beyond_parameters(r, c, &inst);
+  }
   return true;
 }
 
@@ -407,5 +445,5 @@ bool hilo_proto_read_computation(hilo_proto_reader *r, const hilo_wire_computati
   }
   r->at = (hilo_proto_place){.comp_name = w->name, .inst_id = -1};
   hilo_map_set(&r->comp_of_id, (uint64_t)w->id, hilo_comp_ix(r->m, c.comp));
-  return read_root(r, &c) && ok;
+  return read_root(r, &c) && ok && check_gap(r, &c);
 }

@@ -29,6 +29,12 @@ typedef struct {
   hilo_op op;
 } hilo_proto_opcode;
 
+/* The same for what stands before the number of a name, if it is good as it is. */
+typedef struct {
+  hilo_str text;
+  hilo_string base;
+} hilo_proto_base;
+
 typedef struct {
   hilo_module *m;
   hilo_scratch scratch;
@@ -55,6 +61,7 @@ typedef struct {
   hilo_inst *operands;  /* of the instruction at hand */
   uint32_t cap_operands;
   hilo_proto_opcode opcodes[256];
+  hilo_proto_base bases[512];
 } hilo_proto_reader;
 
 /* ---- messages ---- */

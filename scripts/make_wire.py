@@ -119,6 +119,7 @@ def source(table):
     for short_name, name, rows in table:
         struct = f"hilo_wire_{short_name}"
         yield f"static const hilo_wire_field {short_name}_rows[] = {{"
+        yield '  {"", NULL, 0, 0, 0, HILO_WIRE_LIST, 255},  // what the schema does not have'
         for number, field, kind, target, oneof in rows:
             sub = f"&hilo_wire_{target}_fields" if target else "NULL"
             case = f"offsetof({struct}, {oneof}_case)" if oneof else "0"

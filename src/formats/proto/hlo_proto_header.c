@@ -1,12 +1,13 @@
-/* The module around the computations: everything but field 3, unpacked by protobuf-c. */
+/* The module around the computations. What is rare in it, and what is nobody's hot path, is
+ * unpacked by protobuf-c. */
 #include "formats/proto/hlo_proto_unpack.h"
 
 #include <inttypes.h>
 
-static hilo_dims copy_dims(hilo_proto_reader *r, size_t n, const int64_t *v) {
-  int64_t *copy = HILO_NEW_ARRAY(r->m->arena, int64_t, n + 1);
-  if (n) memcpy(copy, v, n * sizeof(*v));
-  return (hilo_dims){copy, (uint32_t)n};
+static hilo_dims copy_dims(hilo_proto_reader *r, hilo_dims dims) {
+  int64_t *copy = HILO_NEW_ARRAY(r->m->arena, int64_t, (size_t)dims.n + 1);
+  if (dims.n) memcpy(copy, dims.v, dims.n * sizeof(*copy));
+  return (hilo_dims){copy, dims.n};
 }
 
 static hilo_dims copy_bools(hilo_proto_reader *r, size_t n, const protobuf_c_boolean *v) {
@@ -15,28 +16,36 @@ static hilo_dims copy_bools(hilo_proto_reader *r, size_t n, const protobuf_c_boo
   return (hilo_dims){copy, (uint32_t)n};
 }
 
-static void read_aliases(hilo_proto_reader *r, const Xla__HloInputOutputAliasProto *w) {
-  for (size_t i = 0; w && i < w->n_entries; i++) {
-    const Xla__HloInputOutputAliasProto__AliasEntryProto *e = w->entries[i];
+static bool read_aliases(hilo_proto_reader *r, hilo_str bytes) {
+  hilo_wire_input_output_alias w;
+  if (!HILO_PROTO_DECODE(r, input_output_alias, bytes, &w)) return false;
+  for (uint32_t i = 0; i < w.entries.n; i++) {
+    hilo_wire_input_output_alias_alias_entry e;
+    if (!HILO_PROTO_DECODE(r, input_output_alias_alias_entry, w.entries.v[i], &e)) return false;
     const hilo_alias alias = {
-        .output_index = copy_dims(r, e->n_output_shape_index, e->output_shape_index),
-        .param = e->parameter_number,
-        .param_index = copy_dims(r, e->n_parameter_shape_index, e->parameter_shape_index),
-        .kind = e->kind == XLA__KIND__MUST_ALIAS ? HILO_ALIAS_MUST : HILO_ALIAS_MAY,
+        .output_index = copy_dims(r, e.output_shape_index),
+        .param = e.parameter_number,
+        .param_index = copy_dims(r, e.parameter_shape_index),
+        .kind = e.kind == XLA__KIND__MUST_ALIAS ? HILO_ALIAS_MUST : HILO_ALIAS_MAY,
     };
     HILO_PUSH(r->m->arena, &r->m->header.aliases, alias);
   }
+  return true;
 }
 
-static void read_donors(hilo_proto_reader *r, const Xla__HloBufferDonorProto *w) {
-  for (size_t i = 0; w && i < w->n_entries; i++) {
-    const Xla__HloBufferDonorProto__BufferDonorEntryProto *e = w->entries[i];
+static bool read_donors(hilo_proto_reader *r, hilo_str bytes) {
+  hilo_wire_buffer_donor w;
+  if (!HILO_PROTO_DECODE(r, buffer_donor, bytes, &w)) return false;
+  for (uint32_t i = 0; i < w.entries.n; i++) {
+    hilo_wire_buffer_donor_buffer_donor_entry e;
+    if (!HILO_PROTO_DECODE(r, buffer_donor_buffer_donor_entry, w.entries.v[i], &e)) return false;
     const hilo_buffer_donor donor = {
-        .param = e->parameter_number,
-        .param_index = copy_dims(r, e->n_parameter_shape_index, e->parameter_shape_index),
+        .param = e.parameter_number,
+        .param_index = copy_dims(r, e.parameter_shape_index),
     };
     HILO_PUSH(r->m->arena, &r->m->header.buffer_donors, donor);
   }
+  return true;
 }
 
 /* Parameter, offset, then the shape index. */
@@ -89,50 +98,64 @@ static bool bad_frame(hilo_proto_reader *r, const char *what, size_t at, int64_t
                           what, at + 1, id, n);
 }
 
-static hilo_string *read_strings(hilo_proto_reader *r, size_t n, char *const *v) {
-  hilo_string *list = HILO_NEW_ARRAY(r->m->arena, hilo_string, n + 1);
-  for (size_t i = 0; i < n; i++) list[i] = hilo_module_string(r->m, hilo_str_of(v[i]));
-  return list;
+static hilo_string *read_strings(hilo_proto_reader *r, hilo_wire_list list) {
+  hilo_string *out = HILO_NEW_ARRAY(r->m->arena, hilo_string, (size_t)list.n + 1);
+  for (uint32_t i = 0; i < list.n; i++) out[i] = hilo_module_string(r->m, list.v[i]);
+  return out;
 }
 
 static bool in_table(int64_t id, size_t n) { return id >= 0 && (uint64_t)id <= n; }
 
-static bool read_stack(hilo_proto_reader *r, const Xla__StackFrameIndexProto *w) {
+static bool read_location(hilo_proto_reader *r, const hilo_wire_stack_frame_index *w, uint32_t i) {
+  hilo_wire_stack_frame_index_file_location l;
+  if (!HILO_PROTO_DECODE(r, stack_frame_index_file_location, w->file_locations.v[i], &l))
+    return false;
+  if (!in_table(l.file_name_id, w->file_names.n))
+    return bad_frame(r, "file location", i, l.file_name_id, w->file_names.n);
+  if (!in_table(l.function_name_id, w->function_names.n))
+    return bad_frame(r, "file location", i, l.function_name_id, w->function_names.n);
+  r->m->header.stack.locations[i] = (struct hilo_file_location){
+      .file = (uint32_t)l.file_name_id,
+      .function = (uint32_t)l.function_name_id,
+      .line = l.line,
+      .end_line = l.end_line,
+      .column = l.column,
+      .end_column = l.end_column,
+  };
+  return true;
+}
+
+static bool read_frame(hilo_proto_reader *r, const hilo_wire_stack_frame_index *w, uint32_t i) {
+  hilo_wire_stack_frame_index_stack_frame f;
+  if (!HILO_PROTO_DECODE(r, stack_frame_index_stack_frame, w->stack_frames.v[i], &f)) return false;
+  if (!in_table(f.file_location_id, w->file_locations.n))
+    return bad_frame(r, "stack frame", i, f.file_location_id, w->file_locations.n);
+  if (!in_table(f.parent_frame_id, w->stack_frames.n))
+    return bad_frame(r, "stack frame", i, f.parent_frame_id, w->stack_frames.n);
+  r->m->header.stack.frames[i] =
+      (struct hilo_stack_frame){(uint32_t)f.file_location_id, (uint32_t)f.parent_frame_id};
+  return true;
+}
+
+static bool read_stack(hilo_proto_reader *r, hilo_str bytes) {
   hilo_module_header *h = &r->m->header;
-  if (!w) return true;
-  h->stack.file_names = read_strings(r, w->n_file_names, w->file_names);
-  h->stack.n_file_names = (uint32_t)w->n_file_names;
-  h->stack.function_names = read_strings(r, w->n_function_names, w->function_names);
-  h->stack.n_function_names = (uint32_t)w->n_function_names;
+  hilo_wire_stack_frame_index w;
+  if (!bytes.p) return true;
+  if (!HILO_PROTO_DECODE(r, stack_frame_index, bytes, &w)) return false;
+  h->stack.file_names = read_strings(r, w.file_names);
+  h->stack.n_file_names = w.file_names.n;
+  h->stack.function_names = read_strings(r, w.function_names);
+  h->stack.n_function_names = w.function_names.n;
+  h->stack.n_locations = w.file_locations.n;
   h->stack.locations =
-      HILO_NEW_ZEROED(r->m->arena, struct hilo_file_location, w->n_file_locations + 1);
-  h->stack.n_locations = (uint32_t)w->n_file_locations;
-  for (size_t i = 0; i < w->n_file_locations; i++) {
-    const Xla__StackFrameIndexProto__FileLocation *l = w->file_locations[i];
-    if (!in_table(l->file_name_id, w->n_file_names))
-      return bad_frame(r, "file location", i, l->file_name_id, w->n_file_names);
-    if (!in_table(l->function_name_id, w->n_function_names))
-      return bad_frame(r, "file location", i, l->function_name_id, w->n_function_names);
-    h->stack.locations[i] = (struct hilo_file_location){
-        .file = (uint32_t)l->file_name_id,
-        .function = (uint32_t)l->function_name_id,
-        .line = l->line,
-        .end_line = l->end_line,
-        .column = l->column,
-        .end_column = l->end_column,
-    };
-  }
-  h->stack.frames = HILO_NEW_ZEROED(r->m->arena, struct hilo_stack_frame, w->n_stack_frames + 1);
-  h->stack.n_frames = (uint32_t)w->n_stack_frames;
-  for (size_t i = 0; i < w->n_stack_frames; i++) {
-    const Xla__StackFrameIndexProto__StackFrame *f = w->stack_frames[i];
-    if (!in_table(f->file_location_id, w->n_file_locations))
-      return bad_frame(r, "stack frame", i, f->file_location_id, w->n_file_locations);
-    if (!in_table(f->parent_frame_id, w->n_stack_frames))
-      return bad_frame(r, "stack frame", i, f->parent_frame_id, w->n_stack_frames);
-    h->stack.frames[i] =
-        (struct hilo_stack_frame){(uint32_t)f->file_location_id, (uint32_t)f->parent_frame_id};
-  }
+      HILO_NEW_ZEROED(r->m->arena, struct hilo_file_location, (size_t)w.file_locations.n + 1);
+  for (uint32_t i = 0; i < w.file_locations.n; i++)
+    if (!read_location(r, &w, i)) return false;
+  h->stack.n_frames = w.stack_frames.n;
+  h->stack.frames =
+      HILO_NEW_ZEROED(r->m->arena, struct hilo_stack_frame, (size_t)w.stack_frames.n + 1);
+  for (uint32_t i = 0; i < w.stack_frames.n; i++)
+    if (!read_frame(r, &w, i)) return false;
   return true;
 }
 
@@ -197,6 +220,9 @@ static hilo_str without_hot_fields(hilo_proto_reader *r, hilo_str rest) {
     switch (raw.number) {
     case HILO_WIRE_MODULE_HOST_PROGRAM_SHAPE:
     case HILO_WIRE_MODULE_SCHEDULE:
+    case HILO_WIRE_MODULE_INPUT_OUTPUT_ALIAS:
+    case HILO_WIRE_MODULE_BUFFER_DONOR:
+    case HILO_WIRE_MODULE_STACK_FRAME_INDEX:
     case HILO_WIRE_MODULE_SPMD_OUTPUT_SHARDING:
     case HILO_WIRE_MODULE_SPMD_PARAMETERS_SHARDINGS:
     case HILO_WIRE_MODULE_FRONTEND_ATTRIBUTES: break;
@@ -218,11 +244,11 @@ bool hilo_proto_read_header(hilo_proto_reader *r, hilo_str rest) {
   h->is_dynamic = w->is_dynamic;
   h->use_auto_spmd_partitioning = w->use_auto_spmd_partitioning;
   h->is_scheduled = raw.schedule.n != 0;
-  read_aliases(r, w->input_output_alias);
-  read_donors(r, w->buffer_donor);
   read_prefetches(r, w);
-  bool ok = read_device_assignment(r, w->device_assignment);
-  ok &= read_stack(r, w->stack_frame_index);
+  bool ok = read_aliases(r, raw.input_output_alias);
+  ok &= read_donors(r, raw.buffer_donor);
+  ok &= read_device_assignment(r, w->device_assignment);
+  ok &= read_stack(r, raw.stack_frame_index);
   ok &= hilo_proto_read_string_map(r, raw.frontend_attributes, &h->frontend);
   ok &= read_layout(r, raw.host_program_shape);
   ok &= read_shardings(r, &raw);

@@ -18,31 +18,53 @@ static uint64_t gather_bits(uint64_t v) {
   return (v & 0x0fffffff00000000) >> 4 | (v & 0x000000000fffffff);
 }
 
-bool hilo_wire_varint_slow(const char **p, const char *end, uint64_t *out) {
+/* A varint and what is behind it, in registers; `next` is NULL where it cannot be read. */
+typedef struct {
+  const char *next;
+  uint64_t v;
+} varint;
+
+static varint long_varint(const char *p, const char *end) {
   uint64_t v = 0;
-  const char *q = *p;
-  if (HILO_LIKELY(end - q >= 8)) {
-    memcpy(&v, q, 8);
+  if (end - p >= 2 && !(p[1] & 0x80))
+    return (varint){p + 2, ((uint8_t)p[0] & 0x7f) | (uint64_t)(uint8_t)p[1] << 7};
+  if (HILO_LIKELY(end - p >= 8)) {
+    memcpy(&v, p, 8);
     const uint64_t stops = ~v & 0x8080808080808080;
     if (HILO_LIKELY(stops != 0)) {
       const unsigned last = (unsigned)__builtin_ctzll(stops); /* bit 7 of the last byte */
-      *out = gather_bits(v & ~0ull >> (63 - last));
-      *p = q + last / 8 + 1;
-      return true;
+      return (varint){p + last / 8 + 1, gather_bits(v & ~0ull >> (63 - last))};
     }
     v = 0;
   }
-  for (unsigned shift = 0; shift < 70; shift += 7) {
-    if (q >= end) return false;
-    const uint64_t byte = (uint8_t)*q++;
+  for (unsigned shift = 0; shift < 70 && p < end; shift += 7) {
+    const uint64_t byte = (uint8_t)*p++;
     v |= shift < 64 ? (byte & 0x7f) << shift : 0;
-    if (byte < 0x80) {
-      *p = q;
-      *out = v;
-      return true;
-    }
+    if (byte < 0x80) return (varint){p, v};
   }
-  return false;
+  return (varint){NULL, 0};
+}
+
+static inline varint take_varint(const char *p, const char *end) {
+  if (HILO_LIKELY(p < end && !(*p & 0x80))) return (varint){p + 1, (uint8_t)*p};
+  return long_varint(p, end);
+}
+
+/* The same for tags, most of which have one or two bytes. */
+static inline varint take_tag(const char *p, const char *end) {
+  const uint64_t v = (uint8_t)*p;
+  if (!(v & 0x80)) return (varint){p + 1, v};
+  if (HILO_LIKELY(end - p > 1 && !(p[1] & 0x80)))
+    return (varint){p + 2, (v & 0x7f) | (uint64_t)(uint8_t)p[1] << 7};
+  return long_varint(p, end);
+}
+
+bool hilo_wire_varint_slow(const char **p, const char *end, uint64_t *out) {
+  const varint x = long_varint(*p, end);
+  if (!x.next) return false;
+  *p = x.next;
+  *out = x.v;
+  return true;
 }
 
 /* What is wrong with the varint at p, which could not be read? */
@@ -91,17 +113,22 @@ static bool fail(const decoder *d, const char *what, const char *at, const hilo_
   return false;
 }
 
-static const hilo_wire_field *search(const hilo_wire_message *message, uint32_t number) {
-  for (uint32_t i = 0; i < message->n_fields; i++)
+static const hilo_wire_field *search(const hilo_wire_message *message, uint64_t number) {
+  for (uint32_t i = message->n_fields; i > 0; i--)
     if (message->fields[i].number == number) return &message->fields[i];
-  return NULL;
+  return &message->fields[0];
+}
+
+/* The field with this number; if the schema has none, the row before the first, whose number is 0.
+ */
+static inline const hilo_wire_field *find_field(const hilo_wire_message *message, uint64_t number) {
+  if (HILO_UNLIKELY(number >= HILO_COUNT(message->index))) return search(message, number);
+  return &message->fields[message->index[number]];
 }
 
 const hilo_wire_field *hilo_wire_find_field(const hilo_wire_message *message, uint64_t number) {
-  if (HILO_UNLIKELY(number >= HILO_COUNT(message->index)))
-    return number <= UINT16_MAX ? search(message, (uint32_t)number) : NULL;
-  const uint32_t at = message->index[number];
-  return at ? &message->fields[at - 1] : NULL;
+  const hilo_wire_field *f = find_field(message, number);
+  return f->number ? f : NULL;
 }
 
 static void *member(const decoder *d, const hilo_wire_field *f) { return d->out + f->offset; }
@@ -182,22 +209,22 @@ static bool add_packed(const decoder *d, const hilo_wire_field *f, hilo_str valu
   if (!to) return false;
   const char *p = value.p, *end = p + value.n;
   while (p < end) {
-    uint64_t x;
     /* Looking ahead beyond the list, as far as the message goes, is what makes this fast. */
-    if (!hilo_wire_varint(&p, d->end, &x) || p > end)
-      return fail(d, varint_fault(p, end), p, f, f->number);
-    *to++ = f->kind == HILO_WIRE_I64S ? (int64_t)x : narrow(f->kind, x);
+    const varint x = take_varint(p, d->end);
+    if (!x.next) return fail(d, varint_fault(p, end), p, f, f->number);
+    p = x.next;
+    if (p > end) return fail(d, varint_fault(p, end), p, f, f->number);
+    *to++ = f->kind == HILO_WIRE_I64S ? (int64_t)x.v : narrow(f->kind, x.v);
   }
   list->n -= n - (uint32_t)(to - start);
   return true;
 }
 
 /* Is the same tag next? Moves over it. */
-static bool same_tag(const decoder *d, uint64_t tag, const char **p) {
-  const char *q = *p;
-  uint64_t next;
-  if (!hilo_wire_varint(&q, d->end, &next) || next != tag) return false;
-  *p = q;
+static inline bool same_tag(const decoder *d, uint64_t tag, const char **p) {
+  const varint next = take_varint(*p, d->end);
+  if (!next.next || next.v != tag) return false;
+  *p = next.next;
   return true;
 }
 
@@ -235,24 +262,24 @@ static bool add_run(const decoder *d, const hilo_wire_field *f, const char **p, 
   hilo_wire_list *list = member(d, f);
   const char *q = *p;
   uint32_t n = 0;
-  uint64_t bytes;
   do {
-    const char *at = q;
-    if (!hilo_wire_varint(&q, d->end, &bytes))
-      return fail(d, varint_fault(q, d->end), q, f, f->number);
-    if (bytes > (uint64_t)(d->end - q)) return fail(d, too_long, at, f, f->number);
-    q += bytes;
+    const varint bytes = take_varint(q, d->end);
+    if (!bytes.next) return fail(d, varint_fault(q, d->end), q, f, f->number);
+    if (bytes.v > (uint64_t)(d->end - bytes.next)) return fail(d, too_long, q, f, f->number);
+    q = bytes.next + bytes.v;
     n++;
   } while (same_tag(d, tag, &q));
   if (list->n && !may_join(d, f, *p, list->n * sizeof(hilo_str))) return false;
   hilo_str *v = HILO_NEW_ARRAY(d->reader->scratch, hilo_str, (size_t)list->n + n);
   if (list->n) memcpy(v, list->v, list->n * sizeof(*v));
   hilo_str *to = v + list->n;
+  q = *p;
   do {
-    (void)hilo_wire_varint(p, d->end, &bytes);
-    *to++ = (hilo_str){*p, bytes};
-    *p += bytes;
-  } while (same_tag(d, tag, p));
+    const varint bytes = take_varint(q, d->end);
+    *to++ = (hilo_str){bytes.next, bytes.v};
+    q = bytes.next + bytes.v;
+  } while (same_tag(d, tag, &q));
+  *p = q;
   *list = (hilo_wire_list){v, list->n + n};
   return true;
 }
@@ -338,32 +365,24 @@ static bool decode_field(const decoder *d, const hilo_wire_field *f, uint64_t ta
 }
 
 /* The forms that nearly all fields have: a number, or a span of bytes that is the first of its
- * field. False: it is neither, and p stays. */
-static inline bool decode_usual(char *to, const hilo_wire_field *f, const char **p,
-                                const char *end) {
-  const char *q = *p;
-  uint64_t v;
-  switch (f->kind) {
-  case HILO_WIRE_I64:
-    if (!hilo_wire_varint(&q, end, &v)) return false;
-    memcpy(to, &v, sizeof(v));
-    break;
-  case HILO_WIRE_I32:
-    if (!hilo_wire_varint(&q, end, &v)) return false;
-    *(int64_t *)(void *)to = (int32_t)v;
-    break;
-  case HILO_WIRE_BYTES:
-  case HILO_WIRE_MESSAGE: {
+ * field. The place behind it; NULL: it is neither. */
+static inline const char *decode_usual(char *to, const hilo_wire_field *f, const char *p,
+                                       const char *end) {
+  const varint x = take_varint(p, end);
+  if (HILO_UNLIKELY(!x.next)) return NULL;
+  if (f->kind == HILO_WIRE_BYTES || f->kind == HILO_WIRE_MESSAGE) {
     hilo_str *s = (hilo_str *)(void *)to;
-    if (!hilo_wire_varint(&q, end, &v) || v > (uint64_t)(end - q) || s->n) return false;
-    *s = (hilo_str){q, v};
-    q += v;
-    break;
+    if (HILO_UNLIKELY(x.v > (uint64_t)(end - x.next) || s->n)) return NULL;
+    *s = (hilo_str){x.next, x.v};
+    return x.next + x.v;
   }
-  default: return false;
-  }
-  *p = q;
-  return true;
+  if (f->kind <= HILO_WIRE_U32)
+    *(int64_t *)(void *)to = narrow(f->kind, x.v);
+  else if (f->kind == HILO_WIRE_BOOL)
+    *(bool *)to = x.v != 0;
+  else
+    return NULL;
+  return x.next;
 }
 
 static bool skip_unknown(const decoder *d, const char **p) {
@@ -375,34 +394,29 @@ static bool skip_unknown(const decoder *d, const char **p) {
   return true;
 }
 
+/* Any field, its tag at `at`. The place behind it, NULL after an error. */
+static const char *decode_unusual(const decoder *d, const hilo_wire_field *f, varint tag,
+                                  const char *at) {
+  const char *p = f->number ? tag.next : at;
+  return (f->number ? decode_field(d, f, tag.v, &p) : skip_unknown(d, &p)) ? p : NULL;
+}
+
 bool hilo_wire_decode(hilo_wire_reader *reader, const hilo_wire_message *message, hilo_str bytes,
                       void *out) {
   memset(out, 0, message->bytes);
   if (!bytes.n) return true;
   const decoder d = {reader, message, out, bytes.p + bytes.n};
-  const char *p = bytes.p;
-  while (p < d.end) {
+  const char *p = bytes.p, *const end = d.end;
+  while (p < end) {
     const char *at = p;
-    uint64_t tag = (uint8_t)*p++;
-    /* Tags have one or two bytes. */
-    if (tag & 0x80) {
-      if (HILO_LIKELY(p < d.end && !(*p & 0x80))) {
-        tag = (tag & 0x7f) | (uint64_t)(uint8_t)*p++ << 7;
-      } else {
-        p = at;
-        if (!hilo_wire_varint(&p, d.end, &tag))
-          return fail(&d, varint_fault(p, d.end), at, NULL, 0);
-      }
-    }
-    const hilo_wire_field *f = hilo_wire_find_field(message, tag >> 3);
-    if (HILO_LIKELY(f != NULL)) {
-      if (HILO_LIKELY((tag & 7) == f->wire && decode_usual((char *)out + f->offset, f, &p, d.end)))
-        continue;
-      if (!decode_field(&d, f, tag, &p)) return false;
-    } else {
-      p = at;
-      if (!skip_unknown(&d, &p)) return false;
-    }
+    const varint tag = take_tag(p, end);
+    if (!tag.next) return fail(&d, varint_fault(at, end), at, NULL, 0);
+    const hilo_wire_field *f = find_field(message, tag.v >> 3);
+    p = HILO_LIKELY((tag.v & 7) == f->wire)
+            ? decode_usual((char *)out + f->offset, f, tag.next, end)
+            : NULL;
+    if (HILO_UNLIKELY(!p)) p = decode_unusual(&d, f, tag, at);
+    if (HILO_UNLIKELY(!p)) return false;
   }
   return true;
 }
@@ -540,7 +554,7 @@ void hilo_wire_encode(hilo_sb *out, const hilo_wire_message *message, const hilo
     if (word == last >> 6) bits &= ~0ull >> (63 - (last & 63));
     for (; bits; bits &= bits - 1) {
       const uint32_t number = word * 64 + (uint32_t)__builtin_ctzll(bits);
-      encode_field(out, &message->fields[message->index[number] - 1], in);
+      encode_field(out, &message->fields[message->index[number]], in);
     }
   }
 }

@@ -44,10 +44,10 @@ typedef struct {
 
 struct hilo_wire_message {
   const char *name;
-  const hilo_wire_field *fields;
-  uint16_t n_fields;
-  uint16_t bytes;     /* of the struct */
-  uint8_t index[128]; /* field number → place in `fields` plus 1; larger numbers are searched */
+  const hilo_wire_field *fields; /* the first is none: number 0 */
+  uint16_t n_fields;             /* without it */
+  uint16_t bytes;                /* of the struct */
+  uint8_t index[128]; /* field number → place in `fields`, 0: none; larger numbers are searched */
 };
 
 /* The first member of every generated struct. */

@@ -113,17 +113,18 @@ static piece_list *find_readers(ordering *o, const uint32_t *leaf) {
 }
 
 /* An alias of the module becomes one of the piece that computes the output, if that piece reads the
- * input and none after it does. Then the others that read it come first. */
+ * input and none after it does. The pieces before it that read the input come first: also where it
+ * becomes none, since whoever links may put the output into the input's buffer all the same. */
 static void place_alias(ordering *o, const hilo_piece_alias *alias, const piece_list *readers,
                         uint32_t p, alias_list *list) {
   const hilo_cut *cut = o->c->cut;
-  bool reads = false;
+  bool reads = false, is_read_later = false;
   for (uint32_t k = 0; k < readers->n; k++) {
-    if (readers->v[k] > p) return;
     reads |= readers->v[k] == p;
+    is_read_later |= readers->v[k] > p;
+    if (readers->v[k] < p) add_after(o, p, readers->v[k]);
   }
-  if (!reads) return;
-  for (uint32_t k = 0; k < readers->n; k++) add_after(o, p, readers->v[k]);
+  if (!reads || is_read_later) return;
   const uint32_t in = hilo_ix(cut->m, cut->inputs[alias->input]);
   const uint32_t out = hilo_ix(cut->m, cut->outputs[alias->output]);
   HILO_PUSH(o->c->arena, list, ((hilo_piece_alias){o->at[out] - 1, o->at[in] - 1, alias->kind}));

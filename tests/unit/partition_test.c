@@ -134,18 +134,18 @@ static void markers_number_layers_by_their_ends(void **state) {
       MARK("s1", "x", "Start-Forward") "a1 = f32[4] add(s1, p)\n" MARK("e1", "a1", "End-Forward")
           MARK("s2", "e1", "Start-Forward") "a2 = f32[4] add(s2, wc)\n" MARK(
               "e2", "a2",
-              "End-Forward") "g = f32[4] sine(e2)\n" MARK("s3",
-                                                          "g", "Start-Backward") "a3 = f32[4] "
-                                                                                 "multiply(s3, "
-                                                                                 "a2)\n" MARK("e3",
-                                                                                              "a3",
-                                                                                              "End-"
-                                                                                              "Back"
-                                                                                              "war"
-                                                                                              "d") "ROOT r = "
-                                                                                                   "f32[4] "
-                                                                                                   "negate(e3)"
-                                                                                                   "\n}\n");
+              "End-Forward") "g = f32[4] sine(e2)\n" MARK("s3", "g",
+                                                          "Start-Backward") "a3 = f32[4] "
+                                                                            "multiply(s3, "
+                                                                            "a2)\n" MARK(
+                                                                                "e3", "a3",
+                                                                                "End-"
+                                                                                "Back"
+                                                                                "war"
+                                                                                "d") "ROOT r = "
+                                                                                     "f32[4] "
+                                                                                     "negate(e3)"
+                                                                                     "\n}\n");
   const hilo_layers layers = find(m);
   assert_int_equal(layers.source, HILO_LAYERS_BY_MARKERS);
   assert_int_equal(layers.n_layers, 3);
@@ -378,6 +378,22 @@ static void tokens_order_pieces_through_what_is_not_computed(void **state) {
   assert_int_equal(cut.pieces[1].after[0], 0);
 }
 
+static void readers_of_an_overwritten_input_come_first(void **state) {
+  (void)state;
+  hilo_module *m =
+      parse("HloModule m, input_output_alias={ {1}: (1, {}, must-alias) }\nENTRY main {\n"
+            "p = f32[4] parameter(0)\n q = f32[4] parameter(1)\n" MARK(
+                "s1", "q", "Start-Forward") "a1 = f32[4] sine(s1)\n" MARK("e1", "a1", "End-Forward")
+                MARK("s2", "p", "Start-Forward") "a2 = f32[4] cosine(s2)\n" MARK(
+                    "e2", "a2", "End-Forward") "ROOT r = (f32[4], f32[4]) tuple(e1, e2)\n}\n");
+  hilo_layers layers;
+  hilo_units units;
+  const hilo_cut cut = cut_by_layer(m, &layers, &units);
+  assert_int_equal(cut.n_pieces, 2);
+  assert_int_equal(cut.pieces[1].n_aliases, 0); /* it does not read the input */
+  assert_int_equal(cut.pieces[1].n_after, 1);
+}
+
 static void equal_layers_are_one_definition(void **state) {
   (void)state;
   /* The order in which independent values are written says nothing. */
@@ -414,6 +430,7 @@ int main(void) {
       cmocka_unit_test(runs_that_end_short_are_counted),
       cmocka_unit_test(scopes_are_read),
       cmocka_unit_test(tokens_order_pieces_through_what_is_not_computed),
+      cmocka_unit_test(readers_of_an_overwritten_input_come_first),
       cmocka_unit_test(equal_layers_are_one_definition),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

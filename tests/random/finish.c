@@ -119,7 +119,7 @@ void finish_module(grower *g, scope *entry) {
   const hilo_inst root = is_single ? results[0] : tuple_of(g, entry, results, n);
   hilo_comp_set_root(g->m, entry->comp, root);
   const bool is_plain = g->options->is_plain;
-  if (!is_single && chance(g, 40)) set_aliases(g, results, n);
+  if (!is_single && !(is_plain && n == 1) && chance(g, 40)) set_aliases(g, results, n);
   if (!is_plain && chance(g, 30)) add_control_edges(g, entry->comp);
   if (chance(g, 60)) add_metadata(g, entry->comp);
   if (!is_plain && chance(g, 12)) set_layouts(g, entry->comp);

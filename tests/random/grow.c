@@ -420,7 +420,7 @@ static const step steps[] = {
     {"control", step_while, 4, IN_BODY},
     {"control", step_conditional, 4, IN_BODY},
     {"control", step_call, 4, IN_BODY},
-    {"control", step_fusion, 3, IN_BODY},
+    {"control", step_fusion, 3, IN_BODY | NOT_PLAIN},
     {"control", step_tuple, 4, IN_FUSION | IN_BODY},
     {"control", step_barrier, 3, IN_BODY},
     {"control", step_async_call, 1, IN_ENTRY | NOT_PLAIN},

@@ -71,6 +71,10 @@ static void mark_arguments(hilo_dead_values *d, hilo_inst param) {
 
 static void visit(hilo_dead_values *d, hilo_inst i) {
   const hilo_module *m = d->m;
+  /* What is started must be finished. */
+  if (hilo_inst_has(m, i, HILO_TRAIT_ASYNC_START))
+    for (hilo_use u = hilo_first_use(m, i); u.slot; u = hilo_next_use(m, u))
+      mark_inst(d, hilo_use_user(m, u));
   if (hilo_inst_is(m, i, HILO_OP_PARAMETER)) {
     mark_arguments(d, i);
     return;

@@ -25,9 +25,12 @@ typedef struct {
   uint32_t bytes, tag, hash;
 } content;
 
+enum { SHORT_BYTES = 96 }; /* from about here on XXH3 takes less */
+
 static content make_content(const hilo_store *store, uint32_t tag, const void *p, size_t n) {
   if (n > UINT32_MAX) hilo_arena_out_of_memory(store->arena);
-  const uint64_t hash = hilo_hash_combine(hilo_hash_bytes(p, n), tag);
+  const uint64_t hash =
+      hilo_hash_combine(n <= SHORT_BYTES ? hilo_hash_name(p, n) : hilo_hash_bytes(p, n), tag);
   return (content){p, (uint32_t)n, tag, (uint32_t)(hash ^ hash >> 32)};
 }
 

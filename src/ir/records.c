@@ -116,7 +116,7 @@ typedef struct {
 #define HILO_FIELD_STRS(family, field) LIST(a->field)
 #define HILO_FIELD_TYPES(family, field) LIST(a->field)
 #define HILO_RECORD_END(family)                                                                    \
-  *n_words = n + (size_t)__builtin_popcount(mask);                                                 \
+  *n_words = n + HILO_COUNT(fields_##family);                                                      \
   return mask;                                                                                     \
   }
 #include "ir/records_expand.h"

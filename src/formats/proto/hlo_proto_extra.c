@@ -7,7 +7,9 @@
 
 enum { MEMO_META = 20, MEMO_FRONTEND };
 
-static hilo_string string(hilo_proto_reader *r, hilo_str s) { return hilo_module_string(r->m, s); }
+static hilo_string string(hilo_proto_reader *r, hilo_str s) {
+  return s.n ? hilo_module_string(r->m, s) : HILO_STRING_EMPTY;
+}
 
 /* Bytes, or the number of bytes that the module holds once for all. */
 static bool read_payload(hilo_proto_reader *r, hilo_str bytes, hilo_str *out) {
@@ -210,10 +212,16 @@ static bool read_backend_config(hilo_proto_reader *r, const hilo_wire_instructio
   return true;
 }
 
-/* A field of the instruction that is empty, as in nearly all. */
+/* Fields of the instruction that are empty in nearly all: looked at together, without branches. */
 static bool has_rare(const hilo_wire_instruction *w) {
-  return w->statistics_viz.n || w->original_value.n || w->result_accuracy.n ||
-         w->parameter_replication.n || w->replica_group_list_case || w->replica_groups.n;
+  return w->statistics_viz.n | w->original_value.n | w->result_accuracy.n |
+         w->parameter_replication.n | w->replica_group_list_case | w->replica_groups.n;
+}
+
+static bool has_extra(const hilo_wire_instruction *w) {
+  return w->frontend_attributes.n | w->backend_config.n | w->backend_config_payload.n |
+         w->async_execution_thread.n | (uintptr_t)w->sharding.p | w->is_composite |
+         (w->channel_id > 0) | (w->all_reduce_id > 0);
 }
 
 static bool read_rare(hilo_proto_reader *r, const hilo_wire_instruction *w, hilo_extra_attrs *a) {
@@ -230,11 +238,7 @@ bool hilo_proto_read_extra(hilo_proto_reader *r, hilo_op op, const hilo_wire_ins
   (void)op;
   const bool rare = has_rare(w);
   *out = HILO_RECORD_NONE;
-  if (HILO_LIKELY(!rare && w->channel_id <= 0 && w->all_reduce_id <= 0 &&
-                  !w->frontend_attributes.n && !w->backend_config.n &&
-                  !w->backend_config_payload.n && !w->sharding.p && !w->async_execution_thread.n &&
-                  !w->is_composite))
-    return true;
+  if (HILO_LIKELY(!rare && !has_extra(w))) return true;
   hilo_extra_attrs a;
   memset(&a, 0, sizeof(a));
   a.channel_id = w->channel_id > 0 ? w->channel_id : w->all_reduce_id > 0 ? w->all_reduce_id : 0;

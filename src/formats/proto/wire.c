@@ -24,17 +24,27 @@ typedef struct {
   uint64_t v;
 } varint;
 
+/* The next bytes, at least four and at most eight of them: what is behind the end is zero. */
+static uint64_t load_ahead(const char *p, const char *end) {
+  uint64_t v = 0;
+  uint32_t first, last;
+  if (HILO_LIKELY(end - p >= 8)) return memcpy(&v, p, 8), v;
+  memcpy(&first, p, 4);
+  memcpy(&last, end - 4, 4);
+  return first | (uint64_t)last << 8 * (end - p - 4);
+}
+
 static varint long_varint(const char *p, const char *end) {
   uint64_t v = 0;
   if (end - p >= 2 && !(p[1] & 0x80))
     return (varint){p + 2, ((uint8_t)p[0] & 0x7f) | (uint64_t)(uint8_t)p[1] << 7};
-  if (HILO_LIKELY(end - p >= 8)) {
-    memcpy(&v, p, 8);
+  if (HILO_LIKELY(end - p >= 4)) {
+    v = load_ahead(p, end);
     const uint64_t stops = ~v & 0x8080808080808080;
-    if (HILO_LIKELY(stops != 0)) {
-      const unsigned last = (unsigned)__builtin_ctzll(stops); /* bit 7 of the last byte */
+    const unsigned last =
+        stops ? (unsigned)__builtin_ctzll(stops) : 64; /* bit 7 of the last byte */
+    if (HILO_LIKELY(last / 8 < end - p && last < 64))
       return (varint){p + last / 8 + 1, gather_bits(v & ~0ull >> (63 - last))};
-    }
     v = 0;
   }
   for (unsigned shift = 0; shift < 70 && p < end; shift += 7) {
@@ -398,6 +408,12 @@ static bool skip_unknown(const decoder *d, const char **p) {
 static const char *decode_unusual(const decoder *d, const hilo_wire_field *f, varint tag,
                                   const char *at) {
   const char *p = f->number ? tag.next : at;
+  if (f->kind == HILO_WIRE_I64S && (tag.v & 7) == HILO_WIRE_LENGTH) {
+    /* Operands and dimensions: the most frequent of these. */
+    const varint n = take_varint(p, d->end);
+    if (n.next && n.v <= (uint64_t)(d->end - n.next))
+      return add_packed(d, f, (hilo_str){n.next, n.v}) ? n.next + n.v : NULL;
+  }
   return (f->number ? decode_field(d, f, tag.v, &p) : skip_unknown(d, &p)) ? p : NULL;
 }
 

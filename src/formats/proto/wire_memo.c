@@ -1,13 +1,7 @@
 #include "formats/proto/wire_memo.h"
 
-#include "base/map.h"
-
 /* Lengths are 32 bits in a slot; longer messages are simply not remembered. */
 static bool fits(const hilo_wire_memo_key *key) { return key->bytes.n < UINT32_MAX; }
-
-hilo_wire_memo_key hilo_wire_memo_key_of(uint32_t kind, hilo_str bytes) {
-  return (hilo_wire_memo_key){bytes, kind, hilo_hash_name(bytes.p, bytes.n) ^ kind};
-}
 
 bool hilo_wire_memo_find(const hilo_wire_memo *memo, const hilo_wire_memo_key *key,
                          uint32_t *value) {

@@ -5,6 +5,7 @@
 #ifndef HILO_FORMATS_WIRE_MEMO_H
 #define HILO_FORMATS_WIRE_MEMO_H
 
+#include "base/map.h"
 #include "base/str.h"
 
 typedef struct {
@@ -25,7 +26,9 @@ typedef struct {
 /* Room for n entries. */
 void hilo_wire_memo_reserve(hilo_wire_memo *memo, uint32_t n);
 /* kind: what the bytes are, since equal bytes of two messages mean different things. */
-hilo_wire_memo_key hilo_wire_memo_key_of(uint32_t kind, hilo_str bytes);
+static inline hilo_wire_memo_key hilo_wire_memo_key_of(uint32_t kind, hilo_str bytes) {
+  return (hilo_wire_memo_key){bytes, kind, hilo_hash_name(bytes.p, bytes.n) ^ kind};
+}
 bool hilo_wire_memo_find(const hilo_wire_memo *memo, const hilo_wire_memo_key *key,
                          uint32_t *value);
 /* After a find that found nothing; other puts may have come between. */

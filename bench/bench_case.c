@@ -8,7 +8,9 @@
 #include "formats/hlo_proto.h"
 #include "formats/hlo_text.h"
 #include "formats/load.h"
+#include "formats/mlir_text.h"
 #include "ir/hlo_print.h"
+#include "ir/mlir_print.h"
 #include "ir/verify.h"
 #include "passes/passes.h"
 #include "penguin/emit.h"
@@ -21,14 +23,16 @@
 #include <valgrind/callgrind.h>
 #endif
 
-/* An input is a module, kept as it came, and its two written forms. Each run of a job has an arena
+/* An input is a module, kept as it came, and its written forms. Each run of a job has an arena
  * of its own, as a compile has; a job that changes its module works on a clone made beforehand. */
 
 struct bench_input {
   hilo_arena arena;
   const char *spec;
   hilo_module *m;
-  hilo_str text, proto; /* made when first asked for */
+  /* made when first asked for */
+  hilo_str text, proto, mlir;
+  hilo_module *stablehlo; /* the module, or what becomes of it when it is HLO */
 };
 
 /* ---- inputs ---- */
@@ -101,6 +105,39 @@ static hilo_str proto_of(bench_input *input) {
   return input->proto;
 }
 
+static hilo_status legalize(bench_input *input, hilo_diags *diags) {
+  const hilo_pass_options options = {0};
+  hilo_arena scratch;
+  bool changed;
+  hilo_arena_init(&scratch, NULL, NULL);
+  hilo_pass_ctx ctx = {.diags = diags, .scratch = &scratch, .options = &options};
+  input->stablehlo = hilo_module_clone(input->m, &input->arena);
+  const hilo_status status = hilo_pass_hlo_legalize_to_stablehlo(input->stablehlo, &ctx, &changed);
+  hilo_arena_deinit(&scratch);
+  return status;
+}
+
+static hilo_module *stablehlo_of(bench_input *input) {
+  hilo_diags diags = hilo_diags_make(&input->arena);
+  if (input->stablehlo) return input->stablehlo;
+  if (input->m->dialect != HILO_DIALECT_HLO)
+    input->stablehlo = input->m;
+  else if (legalize(input, &diags) != HILO_OK)
+    complain(input->spec, "hlo-legalize-to-stablehlo", &diags);
+  return input->stablehlo;
+}
+
+static hilo_str mlir_of(bench_input *input) {
+  if (input->mlir.n) return input->mlir;
+  hilo_diags diags = hilo_diags_make(&input->arena);
+  hilo_sb sb = hilo_sb_make(&input->arena);
+  if (hilo_mlir_print(stablehlo_of(input), NULL, &diags, &sb) == HILO_OK)
+    input->mlir = hilo_sb_view(&sb);
+  else
+    complain(input->spec, "print-mlir", &diags);
+  return input->mlir;
+}
+
 bool bench_input_write(bench_input *input, bool as_text, const char *path) {
   hilo_diags diags = hilo_diags_make(&input->arena);
   const hilo_str bytes = as_text ? text_of(input) : proto_of(input);
@@ -137,6 +174,13 @@ static hilo_status print_text(job_run *r) {
 }
 static hilo_status write_proto(job_run *r) {
   return hilo_hlo_proto_write(r->m, &r->out, &r->diags);
+}
+static hilo_status parse_mlir(job_run *r) {
+  HILO_TRY(hilo_mlir_read(&r->arena, r->bytes, hilo_str_of(r->input->spec), &r->diags, &r->m));
+  return hilo_verify(r->m, &r->diags);
+}
+static hilo_status print_mlir(job_run *r) {
+  return hilo_mlir_print(r->m, NULL, &r->diags, &r->out);
 }
 static hilo_status verify(job_run *r) { return hilo_verify(r->m, &r->diags); }
 static hilo_status clone(job_run *r) {
@@ -216,7 +260,15 @@ static void prepare_step(job_run *r, uint32_t number) {
 }
 
 /* What a job starts from. */
-typedef enum { FROM_MODULE, FROM_CLONE, FROM_TEXT, FROM_PROTO, FROM_SPINE } job_source;
+typedef enum {
+  FROM_MODULE,
+  FROM_CLONE,
+  FROM_TEXT,
+  FROM_PROTO,
+  FROM_STABLEHLO,
+  FROM_MLIR,
+  FROM_SPINE
+} job_source;
 
 typedef struct {
   const char *name;
@@ -230,6 +282,8 @@ static const job_row jobs[] = {
     {"parse-proto", FROM_PROTO, parse_proto, "HloModuleProto to module, without the verifier"},
     {"print", FROM_MODULE, print_text, "module to HLO text"},
     {"write-proto", FROM_MODULE, write_proto, "module to HloModuleProto"},
+    {"parse-mlir", FROM_MLIR, parse_mlir, "StableHLO text to module, and the verifier"},
+    {"print-mlir", FROM_STABLEHLO, print_mlir, "module to StableHLO text"},
     {"verify", FROM_MODULE, verify, "the verifier"},
     {"clone", FROM_MODULE, clone, "copy a module"},
     {"signature", FROM_MODULE, sign, "IR signature"},
@@ -277,6 +331,8 @@ static void prepare(job_run *r, bench_input *input, const job_row *job, int numb
   case FROM_TEXT: r->bytes = text_of(input); break;
   case FROM_PROTO: r->bytes = proto_of(input); break;
   case FROM_SPINE: prepare_step(r, (uint32_t)(number - bench_n_jobs())); break;
+  case FROM_STABLEHLO: r->m = stablehlo_of(input); break;
+  case FROM_MLIR: r->bytes = mlir_of(input); break;
   }
 }
 

@@ -23,14 +23,20 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BASELINES = ROOT / "perf" / "baselines.tsv"
-JOBS = ["parse-text", "parse-proto", "print", "write-proto", "verify", "clone", "signature", "dce", "cse",
+JOBS = ["parse-text", "parse-proto", "print", "write-proto", "parse-mlir", "print-mlir", "verify", "clone", "signature", "dce", "cse",
         "tuple-simplifier", "call-inliner", "compile"]
-DEFAULT = ["transformer:10000", "chain:10000", "fan:10000", "jax/large/llama_l24_train/model.hlo.pb.zst"]
+DEFAULT = ["transformer:10000", "chain:10000", "fan:10000", "jax/large/llama_l24_train/model.hlo.pb.zst",
+           "jax/large/llama_l24_train/model.global.stablehlo.mlir.zst"]
 SKIP = 77
 
 
 def corpus():
     return pathlib.Path(os.environ.get("HILO_CORPUS", ROOT.parent / "shared" / "corpus"))
+
+
+def jobs_of(name, jobs):
+    """Those that an input is for: StableHLO is not HLO."""
+    return [job for job in jobs if job.endswith("-mlir")] if ".mlir" in name else jobs
 
 
 def path_of(name):
@@ -138,7 +144,7 @@ def main():
             print(f"SKIP: no {name} (HILO_CORPUS is {corpus()})")
     rows = {}
     for name in here:
-        for job, value in count(binary, args.jobs.split(","), name).items():
+        for job, value in count(binary, jobs_of(name, args.jobs.split(",")), name).items():
             rows[name, job] = value
             if not args.compare and not args.growth:
                 print(f"{name:42} {job:18} {value:10.1f}", flush=True)

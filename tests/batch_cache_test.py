@@ -132,6 +132,7 @@ def misses_are_explained(place):
 
 
 def damaged_entries_are_misses(place):
+    """B85: what a killed process left is a miss, and does not keep others from writing."""
     place.write("m.hlo", model(1))
     cached(place, "m.hlo", "a")
     (entry,) = place.entries()
@@ -183,7 +184,7 @@ def processes_share_a_directory(place):
 
 
 def killed_processes_leave_nothing_wrong(place):
-    """Two processes, two models in turn, killed at any moment: a netlist that is there vouches for every file it names, and no
+    """B85. Two processes, two models in turn, killed at any moment: a netlist that is there vouches for every file it names, and no
     entry of the cache is ever read wrong."""
     words = ["--partition", "--layers-per-module=1", "--jobs=2"]
     wanted = {}

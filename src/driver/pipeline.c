@@ -60,6 +60,7 @@ static bool analyzes_schedule(const hilo_config *config, const hilo_module *m) {
   (void)m;
   return config->analyze_schedule || config->analyze_schedule_json.n || config->memory_report.n;
 }
+GATE(remat)
 GATE(hoist_compute)
 static bool gate_coalesce(const hilo_config *config, const hilo_module *m) {
   (void)m;
@@ -121,6 +122,8 @@ static const hilo_pipeline_row spine_rows[] = {
     {HILO_PASS_lower_complex, HILO_SPINE_BOTH, gate_lower_complex}, /* 6 */
     {HILO_PASS_lower_complex_extra, HILO_SPINE_BOTH, gate_lower_complex_extra}, /* 7 */
     {HILO_PASS_remove_optimization_barriers, HILO_SPINE_BOTH, gate_remove_opt_barriers}, /* 8 */
+    {HILO_PASS_identify_cross_pass_tensors, HILO_SPINE_BOTH, gate_remat}, /* 9 */
+    {HILO_PASS_rematerialize, HILO_SPINE_BOTH, gate_remat}, /* 10 */
     {HILO_PASS_coalesce_collective_ops, HILO_SPINE_BOTH, gate_coalesce}, /* 11 */
     {HILO_PASS_convert_fs_patterns_to_cc, HILO_SPINE_BOTH, gate_convert_fs_patterns_to_cc}, /* 12 */
     {HILO_PASS_remove_dead_values, HILO_SPINE_BOTH, NULL}, /* 13 */
@@ -189,6 +192,7 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
       .drop_collective_tokens = config->drop_collective_tokens,
       .drop_unsafe_may_alias = config->drop_unsafe_may_alias,
       .max_mem_multiple = config->max_mem_multiple,
+      .min_def_use_distance = config->min_def_use_distance,
       .coalesce = {coalesces(config, config->coalesce_all_gathers),
                    coalesces(config, config->coalesce_all_reduces),
                    coalesces(config, config->coalesce_reduce_scatters)},

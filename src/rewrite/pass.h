@@ -32,10 +32,11 @@ typedef struct {
   int64_t num_replicas, num_partitions; /* --num-…; 0: as the module says */
   int64_t schedule_effort;              /* step 17: 1, or 2 to search */
   bool schedule_clone;                  /* step 17: shared broadcasts get a clone a user */
-  double max_mem_multiple;  /* budget of steps 10 and 11 by parameter bytes; 0: the device */
-  bool coalesce[3];         /* step 11: all-gathers, all-reduces, reduce-scatters */
-  int64_t coalesce_caps[3]; /* bytes of a merged one */
-  bool coalesce_adjacent;   /* move only */
+  double max_mem_multiple;      /* budget of steps 10 and 11 by parameter bytes; 0: the device */
+  int64_t min_def_use_distance; /* step 10: instructions from reader to reader */
+  bool coalesce[3];             /* step 11: all-gathers, all-reduces, reduce-scatters */
+  int64_t coalesce_caps[3];     /* bytes of a merged one */
+  bool coalesce_adjacent;       /* move only */
   bool no_coalesce_in_loops;
 } hilo_pass_options;
 

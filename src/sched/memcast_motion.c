@@ -14,7 +14,7 @@
 #include "eval/eval.h"
 #include "rewrite/neuron_attrs.h"
 #include "rewrite/replace.h"
-#include "sched/motion.h"
+#include "sched/aliased.h"
 #include "sched/steps.h"
 
 typedef struct {
@@ -283,29 +283,10 @@ static void run(carrier *k, hilo_comp c, bool widening) {
   }
 }
 
-/* Aliased parameters, what lies in their buffers, and the outputs that will. */
-static void find_aliased(carrier *k) {
-  const hilo_module *m = k->m;
-  if (!m->header.aliases.n) return;
-  k->n_aliased = m->n_inst_slots;
-  k->aliased = hilo_bitset_create(k->ctx->scratch, k->n_aliased);
-  for (uint32_t a = 0; a < m->header.aliases.n; a++) {
-    const hilo_alias *alias = &m->header.aliases.v[a];
-    const hilo_inst output = hilo_motion_output(m, alias->output_index);
-    if (output.ix) hilo_bitset_set(k->aliased, hilo_ix(m, output));
-    if (alias->param >= 0 && alias->param < hilo_comp_n_params(m, m->entry))
-      hilo_bitset_set(k->aliased, hilo_ix(m, hilo_comp_param(m, m->entry, (uint32_t)alias->param)));
-  }
-  HILO_FOR_EACH_INST(m, m->entry, i) {
-    if (!hilo_motion_is_view(m, i)) continue;
-    for (uint32_t o = 0; o < hilo_inst_n_operands(m, i); o++)
-      if (is_aliased(k, hilo_inst_operand(m, i, o))) hilo_bitset_set(k->aliased, hilo_ix(m, i));
-  }
-}
-
 HILO_DECLARE_PASS(memcast_motion) {
-  carrier k = {.m = m, .ctx = ctx};
-  find_aliased(&k);
+  carrier k = {.m = m, .ctx = ctx, .n_aliased = m->n_inst_slots};
+  k.aliased = hilo_aliased_make(m, ctx->scratch);
+  if (!k.aliased) k.n_aliased = 0;
   HILO_FOR_EACH_COMP(m, c) {
     if (hilo_comp_get(m, c)->flags & HILO_COMP_FUSION) continue;
     run(&k, c, true);

@@ -33,6 +33,8 @@ static void bench_init(bench *b, bool stablehlo) {
                                    .lower_complex = true,
                                    .constant_decomposition_threshold = 4096,
                                    .broadcast_num_elements_to_fold = 1024,
+                                   .min_def_use_distance = 4,
+                                   .max_mem_multiple = 0.5,
                                    .coalesce = {true, true, true},
                                    .coalesce_caps = {1 << 27, 1 << 27, 1 << 27}};
   const hilo_runner_options how = {.verify_each = true, .check_changed = true};
@@ -60,7 +62,8 @@ static bool is_refusal(const bench *b) {
 }
 
 static bool may_move_again(const char *key) {
-  static const char *const keys[] = {"hoist-compute", "rematerialize", "coalesce-collective-ops",
+  static const char *const keys[] = {"hoist-compute",  "schedule-postorder",
+                                     "rematerialize",  "coalesce-collective-ops",
                                      "scatter-motion", "schedule-fusion"};
   for (size_t k = 0; k < HILO_COUNT(keys); k++)
     if (strcmp(key, keys[k]) == 0) return true;

@@ -220,12 +220,20 @@ static bool sweep(hilo_module *m, hilo_comp c, hilo_pass_ctx *ctx) {
   return changed;
 }
 
+/* The root of a fused computation has no users in it, so no value takes its place. */
+static bool is_fused_root(const hilo_module *m, hilo_inst i) {
+  return hilo_inst_is_root(m, i) &&
+         hilo_comp_get(m, hilo_inst_comp(m, i))->flags & HILO_COMP_FUSION;
+}
+
 static bool canonicalize(hilo_module *m, hilo_comp c, hilo_pass_ctx *ctx) {
   bool any = false, changed = true;
   for (int round = 0; changed && round < ROUNDS; round++) {
     changed = false;
     hilo_map constants = hilo_map_make(ctx->scratch);
-    HILO_FOR_EACH_INST_SAFE(m, c, i) changed |= visit(m, i, ctx, &constants);
+    HILO_FOR_EACH_INST_SAFE(m, c, i) {
+      if (!is_fused_root(m, i)) changed |= visit(m, i, ctx, &constants);
+    }
     hilo_map_free(&constants);
     changed |= sweep(m, c, ctx);
     any |= changed;

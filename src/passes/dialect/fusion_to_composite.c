@@ -54,6 +54,18 @@ static void take_apart(hilo_module *m, hilo_inst tuple) {
   if (!hilo_inst_has_uses(m, tuple) && !hilo_inst_is_root(m, tuple)) hilo_erase(m, tuple);
 }
 
+/* The root of a fused computation has no users in it. */
+static void free_root(hilo_module *m, hilo_comp c) {
+  const hilo_inst root = hilo_comp_root(m, c);
+  if (!(hilo_comp_get(m, c)->flags & HILO_COMP_FUSION) || !hilo_inst_has_uses(m, root)) return;
+  const hilo_inst_desc desc = {.op = HILO_OP_COPY,
+                               .type = hilo_inst_type(m, root),
+                               .operands = &root,
+                               .n_operands = 1,
+                               .meta = hilo_inst_meta_record(m, root)};
+  hilo_comp_set_root(m, c, hilo_inst_add(m, c, &desc));
+}
+
 HILO_DECLARE_PASS(fusion_to_composite) {
   const hilo_comp_list order = hilo_module_comps_postorder(m, ctx->scratch);
   const uint64_t size = inlined_size(m, &order, ctx->scratch);
@@ -79,6 +91,7 @@ HILO_DECLARE_PASS(fusion_to_composite) {
       HILO_PUSH(ctx->scratch, &emptied, body);
     }
     for (uint32_t r = 0; r < roots.n; r++) take_apart(m, roots.v[r]);
+    if (roots.n) free_root(m, order.v[k]);
   }
   HILO_VEC_FREE(ctx->scratch, &roots);
   hilo_erase_uncalled(m, emptied.v, emptied.n, ctx->scratch);

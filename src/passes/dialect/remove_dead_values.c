@@ -5,8 +5,9 @@
  * to what that needs, with a bit per instruction and a bit per element of each interface (below);
  * then everything without a bit is swept. A loop's element is needed if its result, its body's next
  * value of a needed element or its condition needs it. The signature of the entry, and computations
- * that the entry does not reach, stay as they are. Nothing is left for a second run.
- * O(instructions + operands). */
+ * that the entry does not reach, stay as they are. Where a control dependency of a callee went, its
+ * calls may have lost their effect: then once more, at most as often as calls are nested. Nothing
+ * is left for a second run. O(instructions + operands) a time. */
 #include "passes/dialect/dead_values.h"
 
 #include "passes/passes.h"
@@ -98,33 +99,43 @@ static void mark_roots(hilo_dead_values *d, const hilo_comp_list *order) {
 
 /* ---- sweeping ---- */
 
-static void sweep(hilo_dead_values *d, hilo_comp c, hilo_pass_ctx *ctx) {
+/* Did a call with an effect go, so that calls of `c` may have lost theirs? */
+static bool sweep(hilo_dead_values *d, hilo_comp c, hilo_pass_ctx *ctx) {
   hilo_module *m = d->m;
+  bool lost_effect = false;
   for (hilo_inst i = hilo_comp_last(m, c), before; i.ix; i = before) {
     before = hilo_inst_prev(m, i);
     if (hilo_bitset_get(d->live, hilo_ix(m, i)) || hilo_inst_is(m, i, HILO_OP_PARAMETER)) continue;
+    lost_effect |= hilo_inst_has_effect(m, i, d->effects);
     HILO_CHECK(hilo_erase(m, i)); /* without control edges: these are marked */
     ctx->n_rewritten++;
   }
+  return lost_effect && !hilo_comp_eq(c, m->entry);
 }
 
-HILO_DECLARE_PASS(remove_dead_values) {
+static bool run_once(hilo_module *m, hilo_pass_ctx *ctx) {
   hilo_dead_values d;
   const hilo_comp_list order = hilo_module_comps_postorder(m, ctx->scratch);
   hilo_dead_values_init(&d, m, &order, ctx->scratch);
   mark_roots(&d, &order);
   while (d.todo.n) visit(&d, HILO_POP(&d.todo));
-  ctx->n_rewritten = hilo_dead_shrink_writers(&d);
+  ctx->n_rewritten += hilo_dead_shrink_writers(&d);
   hilo_comp *uncalled = HILO_NEW_ARRAY(ctx->scratch, hilo_comp, order.n_reached + 1);
   uint32_t n_uncalled = 0;
+  bool again = false;
   for (uint32_t c = 0; c < order.n_reached; c++) {
     if (hilo_bitset_get(d.entered, hilo_comp_ix(m, order.v[c])))
-      sweep(&d, order.v[c], ctx);
+      again |= sweep(&d, order.v[c], ctx);
     else
       uncalled[n_uncalled++] = order.v[c];
   }
   hilo_dead_shrink_readers(&d);
   hilo_erase_uncalled(m, uncalled, n_uncalled, ctx->scratch);
+  return again;
+}
+
+HILO_DECLARE_PASS(remove_dead_values) {
+  while (run_once(m, ctx)) continue;
   ctx->n_matched = ctx->n_rewritten;
   *changed = ctx->n_rewritten != 0;
   return HILO_OK;

@@ -361,19 +361,37 @@ hilo_comp reducer_of(grower *g, hilo_op op, hilo_etype etype) {
   return r.comp;
 }
 
-hilo_op reducing_op(grower *g, hilo_etype etype, double *neutral) {
+double neutral_of(const grower *g, hilo_op op, hilo_etype etype) {
+  /* XLA takes an initial value for neutral and may leave it out; hilo does not care. */
   const hilo_etype_class class = hilo_etype_class_of(etype);
-  static const hilo_op bits[] = {HILO_OP_AND, HILO_OP_OR, HILO_OP_XOR};
-  *neutral = 0;
-  if (etype == HILO_F8E8M0FNU) return *neutral = 1, HILO_OP_MAXIMUM;
-  if (class == HILO_CLASS_PRED ||
-      (class != HILO_CLASS_FLOAT && class != HILO_CLASS_COMPLEX && chance(g, 25))) {
-    const hilo_op op = bits[below(g, 3)];
-    if (op == HILO_OP_AND) *neutral = class == HILO_CLASS_SIGNED ? -1 : 1;
-    return op;
+  const int bits = hilo_etype_table[etype].bits;
+  if (!g->options->is_plain || (op != HILO_OP_MAXIMUM && op != HILO_OP_MINIMUM)) {
+    const bool is_all_ones = op == HILO_OP_AND && g->options->is_plain;
+    if (op != HILO_OP_AND) return 0;
+    if (class == HILO_CLASS_SIGNED) return -1;
+    return is_all_ones && class == HILO_CLASS_UNSIGNED ? ldexp(1, bits) : 1;
   }
-  if (class == HILO_CLASS_COMPLEX || chance(g, 50)) return HILO_OP_ADD;
-  return chance(g, 50) ? HILO_OP_MAXIMUM : HILO_OP_MINIMUM;
+  const bool lowest = op == HILO_OP_MAXIMUM;
+  if (class == HILO_CLASS_FLOAT) return lowest ? -INFINITY : INFINITY;
+  if (class == HILO_CLASS_SIGNED) return lowest ? -ldexp(1, bits - 1) : ldexp(1, bits - 1);
+  return lowest ? 0 : ldexp(1, bits);
+}
+
+hilo_op reducing_op(grower *g, hilo_etype etype, double *neutral) {
+  static const hilo_op bits[] = {HILO_OP_AND, HILO_OP_OR, HILO_OP_XOR};
+  const hilo_etype_class class = hilo_etype_class_of(etype);
+  const bool is_rounded = class == HILO_CLASS_FLOAT || class == HILO_CLASS_COMPLEX;
+  if (etype == HILO_F8E8M0FNU) {
+    *neutral = 1; /* it has no 0 */
+    return HILO_OP_MAXIMUM;
+  }
+  hilo_op op = HILO_OP_ADD;
+  if (class == HILO_CLASS_PRED || (!is_rounded && chance(g, 25)))
+    op = bits[below(g, 3)];
+  else if (class != HILO_CLASS_COMPLEX && chance(g, 50))
+    op = chance(g, 50) ? HILO_OP_MAXIMUM : HILO_OP_MINIMUM;
+  *neutral = neutral_of(g, op, etype);
+  return op;
 }
 
 /* ---- the table ---- */

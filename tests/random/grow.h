@@ -124,6 +124,8 @@ grown index_value(grower *g, scope *s, hilo_etype etype);
 hilo_comp new_comp(grower *g, const char *name);
 /* (a, b) → op(a, b), shared by all that want it. */
 hilo_comp reducer_of(grower *g, hilo_op op, hilo_etype etype);
+/* What a reduction by `op` starts with. */
+double neutral_of(const grower *g, hilo_op op, hilo_etype etype);
 /* An operation that reduces values of this class without growth where the module is tame, and its
  * neutral element. */
 hilo_op reducing_op(grower *g, hilo_etype etype, double *neutral);

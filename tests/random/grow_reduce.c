@@ -76,7 +76,7 @@ void step_variadic_reduce(grower *g, scope *s) {
   const hilo_dims dims = dims_of(g, x.i);
   const hilo_dims over = {random_order(g, dims.n), (uint32_t)between(g, 1, dims.n)};
   const hilo_inst operands[] = {x.i, y.i, splat(g, s, a, HILO_DIMS_NONE, 0),
-                                splat(g, s, b, HILO_DIMS_NONE, 0)};
+                                splat(g, s, b, HILO_DIMS_NONE, neutral_of(g, HILO_OP_MAXIMUM, b))};
   const hilo_inst i = put(g, s,
                           &(hilo_inst_desc){.op = HILO_OP_REDUCE,
                                             .operands = operands,

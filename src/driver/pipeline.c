@@ -204,6 +204,7 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
       .num_partitions = config->num_partitions,
       .schedule_effort = config->schedule_effort,
       .schedule_clone = config->schedule_clone,
+      .schedule_for_target = config->schedule_for_target,
   };
 }
 

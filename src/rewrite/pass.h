@@ -37,6 +37,7 @@ typedef struct {
   bool coalesce[3];             /* step 11: all-gathers, all-reduces, reduce-scatters */
   int64_t coalesce_caps[3];     /* bytes of a merged one */
   bool coalesce_adjacent;       /* move only */
+  bool schedule_for_target;     /* step 17: the target's model of memory decides */
   bool no_coalesce_in_loops;
 } hilo_pass_options;
 

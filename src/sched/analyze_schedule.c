@@ -21,8 +21,8 @@ static void log_ranges(const analyzer *a, const hilo_schedule_profile *p) {
     if (!l->bytes[b]) continue;
     const hilo_arena_mark mark = hilo_arena_get_mark(a->scratch);
     const hilo_str name = hilo_inst_name_text(a->m, l->insts[b], a->scratch);
-    HILO_LOG(a->ctx->log, DEBUG, "%.*s Liverange = [%u, %u] %llu", HILO_FMT(name), b, p->last[b],
-             (unsigned long long)l->bytes[b]);
+    HILO_LOG(a->ctx->log, DEBUG, "%.*s Liverange = [%u, %u] %llu", HILO_FMT(name),
+             hilo_schedule_first(p, b), p->last[b], (unsigned long long)l->bytes[b]);
     hilo_arena_rewind(a->scratch, mark);
   }
 }
@@ -68,7 +68,7 @@ static void log_peak(const analyzer *a, const hilo_schedule_profile *p) {
   for (uint32_t k = 0; k < n && k < HILO_REPORTED_VALUES; k++) {
     const hilo_str value = hilo_inst_name_text(a->m, l->insts[buffers[k]], a->scratch);
     HILO_LOG(a->ctx->log, INFO, "AnalyzeSchedule: alive there: `%.*s` [%u, %u] %llu bytes",
-             HILO_FMT(value), buffers[k], p->last[buffers[k]],
+             HILO_FMT(value), hilo_schedule_first(p, buffers[k]), p->last[buffers[k]],
              (unsigned long long)l->bytes[buffers[k]]);
   }
   log_shares(a, p, buffers, n);
@@ -101,8 +101,8 @@ static void put_computation(const analyzer *a, hilo_comp c, const hilo_schedule_
   hilo_sb_cat(out, "],\n  \"intervals\": [");
   for (uint32_t b = 0, n = 0; b < l->n; b++)
     if (l->bytes[b])
-      hilo_sb_printf(out, "%s[%u, %u, %llu]", n++ ? ", " : "", b, p->last[b],
-                     (unsigned long long)l->bytes[b]);
+      hilo_sb_printf(out, "%s[%u, %u, %llu]", n++ ? ", " : "", hilo_schedule_first(p, b),
+                     p->last[b], (unsigned long long)l->bytes[b]);
   hilo_sb_cat(out, "],\n  \"profile\": [");
   for (uint32_t k = 0, from = 0; k < l->n; k++) {
     if (k + 1 < l->n && p->live[k + 1] == p->live[k]) continue;

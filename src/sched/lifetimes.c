@@ -309,9 +309,11 @@ uint64_t hilo_lifetimes_peak(const hilo_lifetimes *l, const uint32_t *order, uin
   for (uint32_t b = 0; b < l->n; b++)
     left[b] = n_touchers(l, b) + hilo_bitset_get(l->kept, b); /* the kept ones never die */
   uint64_t live = 0, peak = 0;
+  for (uint32_t b = 0; b < l->n; b++)
+    if (hilo_lifetimes_from_start(l, b)) live = plus(live, l->bytes[b]);
   for (uint32_t step = 0; step < l->n; step++) {
     const uint32_t at = order ? order[step] : step;
-    live = plus(live, l->bytes[at]);
+    if (!hilo_lifetimes_from_start(l, at)) live = plus(live, l->bytes[at]);
     const uint64_t now = plus(live - reused(l, at, left), l->transient[at]);
     if (profile) profile[step] = now;
     if (now > peak) peak = now;

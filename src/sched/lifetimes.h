@@ -60,6 +60,11 @@ void hilo_peaks_forget(hilo_peaks *peaks, hilo_comp c);
 hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
                                    hilo_arena *arena);
 
+/* A donated parameter is alive from the start, wherever its instruction stands; any other buffer
+ * from its maker on. */
+static inline bool hilo_lifetimes_from_start(const hilo_lifetimes *l, uint32_t buffer) {
+  return l->bytes[buffer] && hilo_inst_is(l->m, l->insts[buffer], HILO_OP_PARAMETER);
+}
 /* The most bytes alive at once when the instructions run in this order of places (NULL: as they
  * stand). `profile`, if not NULL: by step, the bytes alive while it runs, transient included. One
  * pass; scratch is left as it was. */

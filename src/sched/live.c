@@ -115,7 +115,8 @@ hilo_live *hilo_live_make(const hilo_lifetimes *l, hilo_arena *arena) {
   v->add = HILO_NEW_ZEROED(arena, int64_t, 2 * (size_t)v->leaves);
   v->most = HILO_NEW_ZEROED(arena, int64_t, 2 * (size_t)v->leaves);
   v->position = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
-  for (uint32_t k = 0; k < l->n; k++) v->position[k] = hilo_live_at(k);
+  for (uint32_t k = 0; k < l->n; k++)
+    v->position[k] = hilo_lifetimes_from_start(l, k) ? 0 : hilo_live_at(k);
   for (uint32_t k = 0; k < l->n; k++) {
     count_buffer(v, k, 1);
     hilo_live_add(v, hilo_live_at(k), hilo_live_at(k), bytes_of(l->transient[k]));

@@ -64,11 +64,14 @@ hilo_problem hilo_problem_make(const hilo_lifetimes *l, const hilo_motion *motio
   k.first = HILO_NEW_ZEROED(arena, uint32_t, n + 1);
   uint32_t *self = HILO_NEW_ARRAY(arena, uint32_t, n);
   uint32_t *makes = HILO_NEW_ARRAY(arena, uint32_t, n);
+  uint32_t *maker_of = HILO_NEW_ARRAY(arena, uint32_t, n);
   uint64_t *held = HILO_NEW_ZEROED(arena, uint64_t, n);
   const hilo_place_lists order_edges = order_edges_by_place(l, motion, arena);
   for (uint32_t at = 0; at < l->n; at++) {
     self[at] = at;
-    makes[at] = l->bytes[at] ? at : HILO_NO_NODE;
+    const bool is_param = hilo_inst_is(l->m, l->insts[at], HILO_OP_PARAMETER);
+    makes[at] = l->bytes[at] && !is_param ? at : HILO_NO_NODE;
+    maker_of[at] = is_param ? HILO_NO_NODE : at; /* a donated one is there from the start */
     for (HILO_LIST_EACH(h, &l->held, at)) held[at] += l->bytes[l->held.v[h]];
     add_preds(&k, at, &order_edges);
     k.first[at + 1] = k.preds.n;
@@ -85,7 +88,7 @@ hilo_problem hilo_problem_make(const hilo_lifetimes *l, const hilo_motion *motio
                     .reads = l->touched,
                     .readers = l->touchers,
                     .bytes = l->bytes,
-                    .maker = self,
+                    .maker = maker_of,
                     .kept = l->kept};
   if (!p.preds.v) p.preds.v = k.first;
   p.succs = invert(&p.preds, p.n, p.n, arena);

@@ -2,9 +2,10 @@
  *
  * Callees come first, since what they need at their worst is what their caller needs while they
  * run. Computations of fusions and of reducers are left alone. An order is kept only if its peak
- * is below the one given, in the model of peers (lifetimes.h). Then, with --schedule-clone, shared
- * broadcasts alive at the peak get a copy a user (split_broadcasts.h). Effort 1 is linear but for
- * sorting operands; effort 2 is what best_order.h says. Bit-exact: values stay what they are. */
+ * is below the one given, in the model of peers (lifetimes.h), or with --schedule-for-target in
+ * that of the target. Then, with --schedule-clone, shared broadcasts alive at the peak get a copy a
+ * user (split_broadcasts.h). Effort 1 is linear but for sorting operands; effort 2 is what
+ * best_order.h says. Bit-exact: values stay what they are. */
 #include "sched/best_order.h"
 #include "sched/schedule_report.h"
 #include "sched/split_broadcasts.h"
@@ -68,10 +69,15 @@ static hilo_best_order reorder(scheduler *s, hilo_comp c, uint64_t limit, uint64
   hilo_problem p = hilo_problem_make(&l, &motion, scratch);
   if (s->effort >= 2) p.name_rank = rank_names(&l, scratch);
   uint32_t *order = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)l.n + 1);
-  *before = hilo_problem_peak(&p, NULL, NULL, scratch);
-  const hilo_best_order found = hilo_best_order_find(&p, s->effort, order, scratch);
-  HILO_DCHECK(found.peak <= *before && hilo_problem_is_order(&p, order, scratch));
-  if (found.peak < limit && found.peak < *before) realise(s, &l, order);
+  *before = hilo_lifetimes_peak(&l, NULL, NULL, scratch);
+  hilo_best_order found = hilo_best_order_find(&p, s->effort, order, scratch);
+  HILO_DCHECK(hilo_problem_is_order(&p, order, scratch));
+  /* The problem does not know of updates in place, which the target's model has. */
+  found.peak = hilo_lifetimes_peak(&l, order, NULL, scratch);
+  if (found.peak < limit && found.peak < *before)
+    realise(s, &l, order);
+  else if (found.peak > *before)
+    found.peak = *before;
   hilo_scratch_deinit(&own);
   return found;
 }
@@ -137,7 +143,8 @@ HILO_DECLARE_PASS(schedule_postorder) {
   scheduler s = {.m = m, .ctx = ctx};
   s.effort = ctx->options->schedule_effort < 1 ? 1 : (int)ctx->options->schedule_effort;
   s.law = hilo_motion_law_make(m, scratch);
-  s.peaks = hilo_peaks_make(m, HILO_MEMORY_PEERS, scratch);
+  s.peaks = hilo_peaks_make(
+      m, ctx->options->schedule_for_target ? HILO_MEMORY_TARGET : HILO_MEMORY_PEERS, scratch);
   const uint64_t *blocks = hilo_blocks_find(m, scratch);
   const hilo_comp_list comps = hilo_module_comps_postorder(m, scratch);
   for (uint32_t k = 0; k < comps.n; k++) {

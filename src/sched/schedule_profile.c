@@ -23,7 +23,8 @@ hilo_schedule_profile hilo_schedule_profile_make(const hilo_module *m, hilo_comp
   while (out.peak_at + 1 < l->n && live[out.peak_at] != out.peak) out.peak_at++;
   for (uint32_t b = 0; b < l->n; b++) {
     uint64_t its;
-    if (__builtin_mul_overflow(l->bytes[b], (uint64_t)(out.last[b] - b + 1), &its) ||
+    if (__builtin_mul_overflow(l->bytes[b],
+                               (uint64_t)(out.last[b] - hilo_schedule_first(&out, b) + 1), &its) ||
         __builtin_add_overflow(out.byte_ops, its, &out.byte_ops))
       out.byte_ops = UINT64_MAX;
   }
@@ -44,10 +45,11 @@ static int larger_first(const void *a, const void *b) {
 uint32_t hilo_schedule_live_at(const hilo_schedule_profile *profile, uint32_t place, uint32_t most,
                                uint32_t **buffers, hilo_arena *arena) {
   const hilo_lifetimes *l = &profile->lifetimes;
-  sized *found = HILO_NEW_ARRAY(arena, sized, (size_t)place + 2);
+  sized *found = HILO_NEW_ARRAY(arena, sized, (size_t)l->n + 1);
   uint32_t n = 0;
-  for (uint32_t b = 0; b < l->n && b <= place; b++)
-    if (l->bytes[b] && profile->last[b] >= place) found[n++] = (sized){l->bytes[b], b};
+  for (uint32_t b = 0; b < l->n; b++)
+    if (l->bytes[b] && hilo_schedule_first(profile, b) <= place && profile->last[b] >= place)
+      found[n++] = (sized){l->bytes[b], b};
   qsort(found, n, sizeof(sized), larger_first);
   if (n > most) n = most;
   *buffers = HILO_NEW_ARRAY(arena, uint32_t, (size_t)n + 1);

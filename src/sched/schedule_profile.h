@@ -19,6 +19,10 @@ typedef struct {
 /* Linear. */
 hilo_schedule_profile hilo_schedule_profile_make(const hilo_module *m, hilo_comp c,
                                                  hilo_peaks *peaks, hilo_arena *arena);
+/* The first place at which a buffer is alive. */
+static inline uint32_t hilo_schedule_first(const hilo_schedule_profile *profile, uint32_t buffer) {
+  return hilo_lifetimes_from_start(&profile->lifetimes, buffer) ? 0 : buffer;
+}
 /* Buffers alive at a place, the largest first (ties: the earlier first), at most `most` of them;
  * their number. `*buffers` in `arena`. */
 uint32_t hilo_schedule_live_at(const hilo_schedule_profile *profile, uint32_t place, uint32_t most,

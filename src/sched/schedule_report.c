@@ -11,7 +11,8 @@ static hilo_reported_value describe(const hilo_schedule_report *report,
                                     const hilo_schedule_profile *profile, uint32_t buffer) {
   const hilo_lifetimes *l = &profile->lifetimes;
   const hilo_inst i = l->insts[buffer];
-  hilo_reported_value out = {.first = buffer, .last = profile->last[buffer]};
+  hilo_reported_value out = {.first = hilo_schedule_first(profile, buffer),
+                             .last = profile->last[buffer]};
   const hilo_meta_attrs meta = hilo_inst_meta(l->m, i);
   out.bytes = l->bytes[buffer];
   out.name = hilo_inst_name_text(l->m, i, report->arena);

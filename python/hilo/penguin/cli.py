@@ -65,6 +65,11 @@ def _parser():
     run.add_argument(
         "--trace", action="store_true", help="print a summary of every operation's values"
     )
+    run.add_argument(
+        "--share-buffers",
+        action="store_true",
+        help="write aliased outputs over their inputs, as on a device",
+    )
     run.add_argument("--no-verify", action="store_true", help="evaluate without checking first")
     run.add_argument("--json", action="store_true", help="one record a comparison")
     for name, text in (
@@ -133,6 +138,7 @@ def _run(arguments):
         replicas=replicas,
         seed=arguments.seed,
         trace=_trace if arguments.trace else None,
+        share_buffers=arguments.share_buffers,
     )
     if arguments.outputs:
         arrays.write_npz(arguments.outputs, outputs)

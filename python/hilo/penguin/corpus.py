@@ -68,7 +68,7 @@ def read_case(path):
     )
 
 
-def run_case(program, case, seed=0, verify=True, trace=None):
+def run_case(program, case, seed=0, verify=True, trace=None, share_buffers=False):
     """Loads, checks and runs `program` on the inputs of `case` (a Case or its path), compares.
 
     Raises ProgramError or EvaluationError as the command line would.
@@ -85,7 +85,12 @@ def run_case(program, case, seed=0, verify=True, trace=None):
             f"the program has {len(loaded.outputs)} outputs, the case " f"{len(case.tolerances)}"
         )
     outputs = loaded.run(
-        case.inputs, ranks=case.ranks, replicas=case.replicas, seed=seed, trace=trace
+        case.inputs,
+        ranks=case.ranks,
+        replicas=case.replicas,
+        seed=seed,
+        trace=trace,
+        share_buffers=share_buffers,
     )
     records = compare_outputs(loaded.outputs, outputs, case.outputs, tolerances=case.tolerances)
     return CaseResult(case.name, records, time.perf_counter() - start)

@@ -31,13 +31,17 @@ def row_of(op):
     return row
 
 
-def run(function, inputs, ranks=1, replicas=1, seed=0, trace=None, emit=_print):
+def run(
+    function, inputs, ranks=1, replicas=1, seed=0, trace=None, emit=_print, share_buffers=False
+):
     """Outputs of `function` as a list of arrays in the order of its outputs.
 
     inputs: a list in input order, or a mapping by `arg<i>` or tensor name. With several ranks every
     array has a leading axis of one slice per rank (replica-major); so have the outputs.
     trace: called with (operation, rank, list of result arrays) after each operation.
     emit: receives the lines of device prints.
+    share_buffers: aliased outputs are written over their inputs (see `sharing`); the arrays given
+    stay as they are.
     """
     require(
         ranks >= 1 and replicas >= 1 and ranks % replicas == 0,
@@ -45,8 +49,15 @@ def run(function, inputs, ranks=1, replicas=1, seed=0, trace=None, emit=_print):
     )
     rows = split_ranks(bind_inputs(function.inputs, inputs), function.inputs, ranks)
     state = State(ranks=ranks, replicas=replicas, seed=seed, emit=emit)
-    results = run_rows(function, rows, state, trace)
+    results = run_rows(function, own_rows(rows, share_buffers), state, trace, share_buffers)
     return join_ranks(results, ranks)
+
+
+def own_rows(rows, share_buffers):
+    """The arrays per rank, copied if the program may overwrite them."""
+    from .sharing import own
+
+    return [own(row) for row in rows] if share_buffers else rows
 
 
 def join_ranks(rows, ranks):
@@ -138,7 +149,18 @@ class Values:
                 raise ProgramError(
                     f"{op} gives shape {array.shape} for `{tensor.name}`, expected {tensor.shape}"
                 )
-            self.arrays[tensor] = array
+            self.arrays[tensor] = self.place(op, tensor, array)
+
+    def prepare(self, op):
+        """Called before the operands of `op` are read."""
+
+    def place(self, op, tensor, array):
+        """The array that `tensor` has from now on."""
+        return array
+
+    def output(self, tensor):
+        """The array of an output at the end."""
+        return self.read(tensor, "the end of the program")
 
     def pin(self, op, result):
         """Takes the result of a fusion header; what the body writes there later is dropped."""
@@ -147,10 +169,16 @@ class Values:
             self.pinned.update(op.dsts)
 
 
-def run_rows(function, rows, state, trace=None):
-    """Outputs per rank from inputs per rank (lists of arrays of the tensors' types)."""
+def run_rows(function, rows, state, trace=None, share_buffers=False):
+    """Outputs per rank from inputs per rank (lists of arrays of the tensors' types).
+
+    With `share_buffers` the arrays of aliased inputs are overwritten, and are those of the outputs.
+    """
+    from .sharing import SharedValues
+
     check_edges(function)
-    values = [Values(function, arrays) for arrays in rows]
+    kind = SharedValues if share_buffers else Values
+    values = [kind(function, arrays) for arrays in rows]
     dead = last_uses(function)
     with np.errstate(all="ignore"):
         for op in function.operations:
@@ -162,13 +190,15 @@ def run_rows(function, rows, state, trace=None):
                 for own in values:
                     own.arrays.pop(tensor, None)
         return [
-            [own.read(tensor, "the end of the program") for tensor in function.outputs]
+            [own.output(tensor) for tensor in function.outputs]
             for own in values
         ]
 
 
 def _step(op, values, state):
     row = row_of(op)
+    for own in values:
+        own.prepare(op)
     operands = [[own.read(tensor, op) for tensor in op.srcs] for own in values]
     try:
         if row.lockstep:

@@ -136,14 +136,28 @@ class Netlist:
         """The number of ranks that the replica groups of the definitions need."""
         return max([1, *(function.implied_ranks() for function in self.definitions.values())])
 
-    def run(self, inputs, ranks=1, replicas=1, seed=0, trace=None, emit=execute._print):
-        """Outputs of the composed instances; arguments as for `Function.run`."""
+    def run(
+        self,
+        inputs,
+        ranks=1,
+        replicas=1,
+        seed=0,
+        trace=None,
+        emit=execute._print,
+        share_buffers=False,
+    ):
+        """Outputs of the composed instances; arguments as for `Function.run`.
+
+        With `share_buffers` an instance overwrites the arrays of its aliased inputs, those of the
+        netlist among them.
+        """
         require(
             ranks >= 1 and replicas >= 1 and ranks % replicas == 0,
             f"{ranks} ranks do not split into {replicas} replicas",
         )
         arrays = execute.bind_inputs(self.inputs, inputs)
         rows = execute.split_ranks(arrays, self.inputs, ranks)
+        rows = execute.own_rows(rows, share_buffers)
         values = {t.name: [row[i] for row in rows] for i, t in enumerate(self.inputs)}
         last = self._last_uses()
         state = State(ranks=ranks, replicas=replicas, emit=emit)
@@ -154,7 +168,9 @@ class Netlist:
                 for rank in range(ranks)
             ]
             try:
-                results = execute.run_rows(instance.function, own, state, trace)
+                results = execute.run_rows(
+                    instance.function, own, state, trace, share_buffers
+                )
             except (ProgramError, execute.EvaluationError) as error:
                 raise type(error)(f"instance {instance.number}: {error}") from error
             for i, tensor in enumerate(instance.function.outputs):

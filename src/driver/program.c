@@ -5,6 +5,7 @@
 #include "driver/cache.h"
 #include "driver/report.h"
 #include "driver/schedule_files.h"
+#include "passes/dialect/flatten_parameters.h"
 #include "penguin/emit.h"
 
 /* ---- passes ---- */
@@ -13,6 +14,8 @@ static void import(hilo_program *p, hilo_module *m) {
   const bool stablehlo = p->config->stablehlo_lowering;
   /* MLIR has no control edges: what is to be kept of them are operands by now (#61). */
   hilo_control_clear(m);
+  hilo_flatten_parameters(m, p->scratch);
+  hilo_arena_reset(p->scratch);
   m->dialect = HILO_DIALECT_MHLO; /* step 1a goes on to StableHLO */
   HILO_LOG(p->log, INFO, "%s Lowering Enabled", stablehlo ? "StableHLO" : "MHLO");
 }

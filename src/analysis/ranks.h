@@ -10,8 +10,8 @@ typedef struct {
 } hilo_ranks;
 
 /* Given numbers (0: none) win; then the module's header; then its device assignment; then the
- * largest size that replica groups, source-target pairs or shardings imply (of partitions where
- * there is a channel or a sharding, else of replicas); else 1 and 1. */
+ * least that fits replica groups and source-target pairs, which count replicas, partitions or
+ * ranks by their mode, and shardings, which count partitions; else 1 and 1. */
 hilo_ranks hilo_ranks_of(const hilo_module *m, int64_t given_partitions, int64_t given_replicas);
 
 #endif

@@ -5,9 +5,15 @@
 enum { ALIGNMENT = 64 };
 _Static_assert(sizeof(hilo_buffer) <= ALIGNMENT, "the header stands before aligned bytes");
 
-hilo_buffer *hilo_buffer_new(hilo_heap *heap, uint64_t bytes) {
+bool hilo_heap_has_room(hilo_heap *heap, uint64_t bytes) {
   if (bytes > SIZE_MAX / 2 || (heap->max && (bytes > heap->max || heap->live > heap->max - bytes)))
-    return NULL;
+    return false;
+  if (heap->live + bytes > heap->peak) heap->peak = heap->live + bytes;
+  return true;
+}
+
+hilo_buffer *hilo_buffer_new(hilo_heap *heap, uint64_t bytes) {
+  if (!hilo_heap_has_room(heap, bytes)) return NULL;
   const size_t rounded = ((size_t)bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   hilo_buffer *b = aligned_alloc(ALIGNMENT, ALIGNMENT + rounded);
   if (!b) return NULL;
@@ -15,7 +21,6 @@ hilo_buffer *hilo_buffer_new(hilo_heap *heap, uint64_t bytes) {
   if (heap->first) heap->first->prev = b;
   heap->first = b;
   heap->live += bytes;
-  if (heap->live > heap->peak) heap->peak = heap->live;
   return b;
 }
 

@@ -21,6 +21,8 @@ struct hilo_buffer {
   bool is_pending; /* holds one that may not be there yet, see machine_parts.h */
 };
 
+/* Do so many bytes more fit below the limit? If so they count for the peak. */
+bool hilo_heap_has_room(hilo_heap *heap, uint64_t bytes);
 /* Bytes aligned to 64, held once; NULL beyond the limit or out of memory. */
 hilo_buffer *hilo_buffer_new(hilo_heap *heap, uint64_t bytes);
 char *hilo_buffer_bytes(hilo_buffer *b);

@@ -374,6 +374,57 @@ static void bounds_bytes(void **state) {
   assert_non_null(strstr(diags_text(), "too large for the memory limit"));
 }
 
+static void bounds_scratch(void **state) {
+  (void)state;
+  heap.max = 3 << 19;
+  hilo_module *m =
+      module_of(&arena, "HloModule m\n"
+                        "%less (a: u8[], b: u8[]) -> pred[] {\n"
+                        "  %a = u8[] parameter(0)\n"
+                        "  %b = u8[] parameter(1)\n"
+                        "  ROOT %l = pred[] compare(%a, %b), direction=LT\n"
+                        "}\n"
+                        "ENTRY %main () -> u8[100000] {\n"
+                        "  %c = u8[] constant(1)\n"
+                        "  %b = u8[100000] broadcast(%c), dimensions={}\n"
+                        "  ROOT %s = u8[100000] sort(%b), dimensions={0}, to_apply=%less\n"
+                        "}\n");
+  assert_int_equal(run_module(m), HILO_LIMIT_ERROR);
+  assert_non_null(
+      strstr(diags_text(), "what it needs beside its value is beyond the memory limit"));
+  heap.max = 3 << 20;
+  diags = hilo_diags_make(&arena);
+  assert_int_equal(run_module(m), HILO_OK);
+  assert_true(heap.peak > 2 << 20);
+}
+
+/* Numbers of instructions that a pass made differ as much as those of instructions that were read.
+ */
+static void made_instructions_draw_their_own_numbers(void **state) {
+  (void)state;
+  hilo_module *m = module_of(&arena, "HloModule m\n"
+                                     "ENTRY %main () -> (f32[4], f32[4]) {\n"
+                                     "  %z = f32[] constant(0)\n"
+                                     "  %o = f32[] constant(1)\n"
+                                     "  %t = f32[4] rng(%z, %o), distribution=rng_uniform\n"
+                                     "  ROOT %r = (f32[4], f32[4]) tuple(%t, %t)\n"
+                                     "}\n");
+  const hilo_inst root = hilo_comp_root(m, m->entry), read = hilo_inst_operand(m, root, 0);
+  for (uint32_t k = 0; k < 2; k++) {
+    const hilo_inst operands[] = {hilo_inst_operand(m, read, 0), hilo_inst_operand(m, read, 1)};
+    const hilo_inst_desc desc = {.op = HILO_OP_RNG,
+                                 .type = hilo_inst_type(m, read),
+                                 .operands = operands,
+                                 .n_operands = 2,
+                                 .attr = hilo_inst_attr(m, read).ix};
+    const hilo_inst made = hilo_inst_insert_before(m, root, &desc);
+    hilo_inst_set_operand(m, root, k, made);
+  }
+  assert_int_equal(run_module(m), HILO_OK);
+  const hilo_value *drawn = ranks[0].result.elements;
+  assert_memory_not_equal(drawn[0].data, drawn[1].data, 4 * sizeof(float));
+}
+
 static void names_unknown_targets(void **state) {
   (void)state;
   hilo_module *m =
@@ -418,6 +469,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(calls_deeply, set_up, tear_down),
       cmocka_unit_test_setup_teardown(bounds_steps, set_up, tear_down),
       cmocka_unit_test_setup_teardown(bounds_bytes, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(bounds_scratch, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(made_instructions_draw_their_own_numbers, set_up, tear_down),
       cmocka_unit_test_setup_teardown(names_unknown_targets, set_up, tear_down),
       cmocka_unit_test_setup_teardown(asks_for_custom_calls, set_up, tear_down),
   };

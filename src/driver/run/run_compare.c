@@ -288,7 +288,8 @@ static void print_json_element(const hilo_comparison *c, const hilo_array *array
 }
 
 void hilo_comparison_print_json(const hilo_comparison *c, hilo_str name, const hilo_array *got,
-                                const hilo_array *expected, uint32_t n_ranks, hilo_sb *out) {
+                                const hilo_array *expected, uint32_t n_ranks, hilo_str computed_by,
+                                hilo_sb *out) {
   hilo_sb_cat(out, "{\"output\": ");
   hilo_sb_json(out, name);
   hilo_sb_printf(out, ", \"elements\": %" PRIu64 ", \"differing\": %" PRIu64 ", \"max_abs\": ",
@@ -311,5 +312,9 @@ void hilo_comparison_print_json(const hilo_comparison *c, hilo_str name, const h
   print_json_element(c, got, out);
   hilo_sb_cat(out, ", \"expected\": ");
   print_json_element(c, expected, out);
+  if (computed_by.n) {
+    hilo_sb_cat(out, ", \"computed_by\": ");
+    hilo_sb_json(out, computed_by);
+  }
   hilo_sb_char(out, '}');
 }

@@ -39,8 +39,9 @@ void hilo_comparison_print_index(const hilo_comparison *c, const hilo_array *arr
 /* `name: equal, …` or `name: N of M elements differ, …`: one line, without its end. */
 void hilo_comparison_print(const hilo_comparison *c, hilo_str name, const hilo_array *got,
                            const hilo_array *expected, uint32_t n_ranks, hilo_sb *out);
-/* The same as a JSON object. */
+/* The same as a JSON object, with what computed it if that is not empty. */
 void hilo_comparison_print_json(const hilo_comparison *c, hilo_str name, const hilo_array *got,
-                                const hilo_array *expected, uint32_t n_ranks, hilo_sb *out);
+                                const hilo_array *expected, uint32_t n_ranks, hilo_str computed_by,
+                                hilo_sb *out);
 
 #endif

@@ -265,7 +265,7 @@ static void report(hilo_prover *p, const hilo_pass_info *pass, uint32_t k, const
   const int n = snprintf(name, sizeof(name), "%.100s: out%u", pass->key, k);
   const hilo_str text = {name, (size_t)n};
   if (p->options.json)
-    hilo_comparison_print_json(c, text, got, expected, p->inputs.n_ranks, out);
+    hilo_comparison_print_json(c, text, got, expected, p->inputs.n_ranks, HILO_STR(""), out);
   else
     hilo_comparison_print(c, text, got, expected, p->inputs.n_ranks, out);
   hilo_sb_char(out, '\n');

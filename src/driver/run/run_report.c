@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { BLOCK = 256, MAX_HOPS = 1000 };
+enum { BLOCK = 256, MAX_HOPS = 1000, MAX_CALLERS = 64 };
 
 /* ---- summaries ---- */
 
@@ -83,23 +83,53 @@ static uint32_t element_of_leaf(const hilo_store *types, hilo_type type, uint32_
   return n;
 }
 
+/* The leaf of a tuple's element 0 … e-1. */
+static uint32_t leaves_before(const hilo_store *types, hilo_type tuple, uint32_t e) {
+  uint32_t n = 0;
+  for (uint32_t j = 0; j < e; j++) n += count_leaves(types, hilo_type_element(types, tuple, j));
+  return n;
+}
+
+/* The callers on the way to an instruction of a called computation. */
+typedef struct {
+  hilo_inst v[MAX_CALLERS];
+  uint32_t n;
+} caller_stack;
+
+/* One step from `i` to what leaf *k of its value comes from; `i` itself where it is computed. */
+static hilo_inst step_to_producer(const hilo_module *m, hilo_inst i, uint32_t *k,
+                                  caller_stack *callers) {
+  switch (hilo_inst_op(m, i)) {
+  case HILO_OP_TUPLE: {
+    const uint32_t e = element_of_leaf(&m->types, hilo_inst_type(m, i), k);
+    return e < hilo_inst_n_operands(m, i) ? hilo_inst_operand(m, i, e) : i;
+  }
+  case HILO_OP_GET_TUPLE_ELEMENT: {
+    const hilo_inst tuple = hilo_inst_operand(m, i, 0);
+    *k += leaves_before(&m->types, hilo_inst_type(m, tuple), hilo_inst_index(m, i));
+    return tuple;
+  }
+  case HILO_OP_COPY:
+  case HILO_OP_OPT_BARRIER:
+  case HILO_OP_DOMAIN: return hilo_inst_operand(m, i, 0);
+  case HILO_OP_CALL:
+  case HILO_OP_FUSION:
+  case HILO_OP_WHILE:
+    if (callers->n == MAX_CALLERS) return i;
+    callers->v[callers->n++] = i;
+    return hilo_comp_root(m, hilo_inst_called(m, i, HILO_WHILE_BODY)); /* their first, all three */
+  case HILO_OP_PARAMETER: /* handed through: what the caller was given */
+    return callers->n ? hilo_inst_operand(m, callers->v[--callers->n], hilo_inst_index(m, i)) : i;
+  default: return i;
+  }
+}
+
 hilo_inst hilo_result_producer(const hilo_module *m, hilo_comp c, uint32_t k) {
   hilo_inst i = hilo_comp_root(m, c);
+  caller_stack callers = {.n = 0};
   for (int hops = 0; hops < MAX_HOPS; hops++) {
     const hilo_inst before = i;
-    switch (hilo_inst_op(m, i)) {
-    case HILO_OP_TUPLE: {
-      const uint32_t e = element_of_leaf(&m->types, hilo_inst_type(m, i), &k);
-      if (e < hilo_inst_n_operands(m, i)) i = hilo_inst_operand(m, i, e);
-      break;
-    }
-    case HILO_OP_COPY:
-    case HILO_OP_OPT_BARRIER:
-    case HILO_OP_DOMAIN: i = hilo_inst_operand(m, i, 0); break;
-    case HILO_OP_CALL:
-    case HILO_OP_FUSION: i = hilo_comp_root(m, hilo_inst_called(m, i, 0)); break;
-    default: break;
-    }
+    i = step_to_producer(m, i, &k, &callers);
     if (hilo_inst_eq(before, i)) break;
   }
   return i;
@@ -144,15 +174,17 @@ static void print_one(const hilo_comparison *c, uint32_t number, const hilo_arra
                       const hilo_report_options *options, hilo_sb *out) {
   char name[16];
   const hilo_str text = {name, (size_t)snprintf(name, sizeof(name), "out%u", number)};
-  if (options->json)
-    hilo_comparison_print_json(c, text, got, expected, n_ranks, out);
-  else
+  hilo_sb where = hilo_sb_make(out->arena);
+  if (options->m && c->differing)
+    hilo_report_inst(options->m, hilo_result_producer(options->m, options->m->entry, leaf), &where);
+  if (options->json) {
+    hilo_comparison_print_json(c, text, got, expected, n_ranks, hilo_sb_view(&where), out);
+  } else {
     hilo_comparison_print(c, text, got, expected, n_ranks, out);
+    if (where.n) hilo_sb_printf(out, "\n    computed by %s", hilo_sb_cstr(&where));
+  }
   hilo_sb_char(out, '\n');
-  if (options->json || !options->m || !c->differing) return;
-  hilo_sb_cat(out, "    computed by ");
-  hilo_report_inst(options->m, hilo_result_producer(options->m, options->m->entry, leaf), out);
-  hilo_sb_char(out, '\n');
+  hilo_sb_free(&where);
 }
 
 hilo_status hilo_report_comparisons(const hilo_arrays *got, const hilo_arrays *expected,

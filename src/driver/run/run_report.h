@@ -9,7 +9,7 @@
 void hilo_report_array(const hilo_array *array, uint32_t n_ranks, hilo_sb *out);
 
 /* The instruction that computes the k-th flat result (tokens counted) of a computation: through
- * tuples, calls and copies. */
+ * tuples, copies, calls and loops, and what these only hand on. */
 hilo_inst hilo_result_producer(const hilo_module *m, hilo_comp c, uint32_t k);
 /* `%name = op`, and the op_name and source line of its metadata. One line, without its end. */
 void hilo_report_inst(const hilo_module *m, hilo_inst i, hilo_sb *out);

@@ -4,6 +4,8 @@
  * elements are packed row after row, one order is found for all of them (merge_sort.h,
  * sort_order.h), and the results are picked in that order.
  *
+ * Memory: two numbers and a key an element of a batch, which is one row at least.
+ *
  * topk: the order is the total one (NaNs first among the largest, -0 below 0), equals by index;
  * or that of the comparator, if the operation calls one. */
 #include "eval/lanes.h"
@@ -15,6 +17,7 @@ enum { BATCH_ELEMENTS = 1 << 16 };
 
 typedef struct {
   const hilo_eval *e;
+  hilo_inst inst;
   uint32_t n; /* arrays */
   const hilo_value *args;
   uint32_t *sizes;            /* bytes of an element */
@@ -22,10 +25,11 @@ typedef struct {
   uint64_t rows, size, inner; /* elements of a row lie `inner` apart */
 } sorter;
 
-static sorter open_sorter(const hilo_eval *e, const hilo_value *args, uint32_t n, uint32_t along,
-                          hilo_etype *etypes) {
+static sorter open_sorter(const hilo_eval *e, hilo_inst i, const hilo_value *args, uint32_t n,
+                          uint32_t along, hilo_etype *etypes) {
   const hilo_dims dims = hilo_type_dims(&e->m->types, args[0].type);
   sorter s = {.e = e,
+              .inst = i,
               .n = n,
               .args = args,
               .sizes = HILO_NEW_ARRAY(e->scratch, uint32_t, n),
@@ -75,9 +79,18 @@ static uint64_t batch_rows(const sorter *s, uint64_t first) {
 typedef void write_fn(const sorter *s, const uint64_t *sorted, uint64_t first, uint64_t n_rows,
                       const void *to);
 
+/* What a batch takes of scratch: its rows packed, keys, two orders. */
+static bool has_room(const sorter *s) {
+  const uint64_t total = batch_rows(s, 0) * s->size;
+  uint64_t each = 2 * sizeof(uint64_t), bytes;
+  for (uint32_t k = 0; k < s->n; k++) each += sizeof(uint64_t) + (s->inner == 1 ? 0 : s->sizes[k]);
+  return hilo_eval_has_room(s->e, s->inst, hilo_mul_u64(total, each, &bytes) ? bytes : UINT64_MAX);
+}
+
 static hilo_status sort_all(sorter *s, hilo_sort_order *order, write_fn *write, const void *to) {
   uint64_t n_rows;
   hilo_status status = HILO_OK;
+  if (!has_room(s)) return HILO_LIMIT_ERROR;
   for (uint64_t first = 0; status == HILO_OK && first < s->rows; first += n_rows) {
     const hilo_arena_mark mark = hilo_arena_get_mark(s->e->scratch);
     const uint64_t *sorted;
@@ -108,7 +121,7 @@ hilo_status hilo_eval_op_sort(const hilo_eval *e, hilo_inst i, const hilo_value 
   const uint32_t n = hilo_inst_n_operands(e->m, i);
   hilo_etype *etypes = HILO_NEW_ARRAY(e->scratch, hilo_etype, n);
   const uint32_t along = (uint32_t)hilo_attrs(e->m, i, sort).dimension;
-  sorter s = open_sorter(e, args, n, along, etypes);
+  sorter s = open_sorter(e, i, args, n, along, etypes);
   char **data = HILO_NEW_ARRAY(e->scratch, char *, n);
   hilo_sort_order *order;
   hilo_status status = hilo_sort_order_open(e, i, hilo_inst_called(e->m, i, 0), n, etypes, &order);
@@ -180,9 +193,12 @@ hilo_status hilo_eval_top_k(const hilo_eval *e, hilo_inst i, const hilo_value *i
   hilo_etype etypes[2];
   if (!dims.n) return hilo_eval_refuse(e, i, "its operand has no dimension");
   hilo_value arrays[2] = {*in};
+  if (n_compared(e, i) == 2 &&
+      !hilo_eval_has_room(e, i, hilo_value_n_elements(e, in) * sizeof(uint64_t)))
+    return HILO_LIMIT_ERROR;
   if (n_compared(e, i) == 2)
     arrays[1] = index_array(e, i, hilo_value_n_elements(e, in), (uint64_t)dims.v[dims.n - 1]);
-  sorter s = open_sorter(e, arrays, n_compared(e, i), dims.n - 1, etypes);
+  sorter s = open_sorter(e, i, arrays, n_compared(e, i), dims.n - 1, etypes);
   if (k < 0 || (uint64_t)k > s.size)
     return hilo_eval_refuse(e, i, "it takes more elements than there are");
   char *data[2];
@@ -220,7 +236,7 @@ hilo_status hilo_eval_first_by_order(const hilo_eval *e, hilo_inst i, const hilo
                                      uint32_t n, uint32_t along, uint64_t k, hilo_value *out) {
   hilo_etype *etypes = HILO_NEW_ARRAY(e->scratch, hilo_etype, n);
   char **data = HILO_NEW_ARRAY(e->scratch, char *, n);
-  sorter s = open_sorter(e, arrays, n, along, etypes);
+  sorter s = open_sorter(e, i, arrays, n, along, etypes);
   hilo_sort_order *order;
   hilo_status status = hilo_sort_order_open(e, i, hilo_inst_called(e->m, i, 0), n, etypes, &order);
   if (status == HILO_OK) status = hilo_eval_new_results(e, i, n, out, data);

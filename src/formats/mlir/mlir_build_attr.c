@@ -423,10 +423,19 @@ static bool build_call(mlir_reader *r, mlir_op *o, uint32_t *out) {
     o->n_called++;
   }
   if (HAS(execution_thread)) {
-    o->extra.execution_thread = STRING(execution_thread);
+    const hilo_string thread = STRING(execution_thread);
+    if (hilo_str_is(hilo_string_of(r->m, thread), "main")) return true; /* the default */
+    o->extra.execution_thread = thread;
     o->has_extra = true;
   }
   return true;
+}
+
+/* MHLO's updates and done halves repeat what their start says. */
+static void use_what_start_says(mlir_op *o) {
+  if (o->op != HILO_OP_ASYNC_UPDATE && o->op != HILO_OP_ASYNC_DONE) return;
+  mlir_use(o, MLIR_ATTR_called_computation);
+  mlir_use(o, MLIR_ATTR_execution_thread);
 }
 
 /* ---- the small ones ---- */
@@ -476,9 +485,21 @@ static bool build_scan(mlir_reader *r, mlir_op *o, uint32_t *out) {
 }
 
 /* The form of XLA's sharding is kept as its bytes say: domains are carried only. */
-static bool build_domain(mlir_reader *r, uint32_t *out) {
-  const hilo_domain_attrs a = {0};
-  return PUT(domain, a);
+/* One side of a domain, as HLO text has it; none is replicated. */
+static bool domain_side(mlir_reader *r, mlir_op *o, mlir_attr a, hilo_record *sharding,
+                        hilo_record *spelling) {
+  if (!mlir_has(o, a)) return true;
+  mlir_use(o, a);
+  const hilo_str text = o->attrs.v[a].s;
+  return !text.n || hilo_mlir_sharding(r, text, r->text + o->attrs.at[a], sharding, spelling);
+}
+
+static bool build_domain(mlir_reader *r, mlir_op *o, uint32_t *out) {
+  hilo_domain_attrs a = {0};
+  if (HAS(kind)) mlir_use(o, MLIR_ATTR_kind);
+  return domain_side(r, o, MLIR_ATTR_entry_metadata, &a.entry_sharding, &a.entry_spelling) &&
+         domain_side(r, o, MLIR_ATTR_exit_metadata, &a.exit_sharding, &a.exit_spelling) &&
+         PUT(domain, a);
 }
 
 static bool build_feed(mlir_reader *r, mlir_op *o, uint32_t *out) {
@@ -549,7 +570,7 @@ bool hilo_mlir_build_attr(mlir_reader *r, mlir_op *o, uint32_t *out) {
     o->has_extra = true;
   }
   switch (family) {
-  case HILO_FAMILY_none:
+  case HILO_FAMILY_none: use_what_start_says(o); return true;
   case HILO_FAMILY_reshape:
   case HILO_FAMILY_copy_start: return true;
   case HILO_FAMILY_literal:
@@ -576,7 +597,7 @@ bool hilo_mlir_build_attr(mlir_reader *r, mlir_op *o, uint32_t *out) {
   case HILO_FAMILY_fft: return build_fft(r, o, out);
   case HILO_FAMILY_sort: return build_sort(r, o, out);
   case HILO_FAMILY_scan: return build_scan(r, o, out);
-  case HILO_FAMILY_domain: return build_domain(r, out);
+  case HILO_FAMILY_domain: return build_domain(r, o, out);
   case HILO_FAMILY_feed: return build_feed(r, o, out);
   case HILO_FAMILY_dynamic_broadcast: return build_dynamic_broadcast(r, o, out);
   default: return build_small(r, o, family, out);

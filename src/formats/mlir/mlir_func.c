@@ -70,7 +70,7 @@ typedef struct {
   int64_t aliased_output; /* -1: none */
   bool is_donor;
   hilo_str text; /* the others */
-  hilo_str sym_name, visibility;
+  hilo_str sym_name, visibility, thread;
   const char *function_type; /* generic form: the place of its value */
   const char *arg_attrs, *res_attrs;
 } decl_attrs;
@@ -99,6 +99,7 @@ static bool decl_attr(mlir_reader *r, hilo_str name, decl_attrs *out, bool is_en
     return true;
   }
   if (hilo_str_is(name, "sym_name")) return hilo_mlir_string_attr(r, &out->sym_name);
+  if (hilo_str_is(name, "execution_thread")) return hilo_mlir_string_attr(r, &out->thread);
   if (hilo_str_is(name, "sym_visibility")) return hilo_mlir_string_attr(r, &out->visibility);
   const bool is_type = hilo_str_is(name, "function_type");
   const bool is_args = hilo_str_is(name, "arg_attrs"), is_results = hilo_str_is(name, "res_attrs");
@@ -221,6 +222,8 @@ static void put_record(mlir_reader *r, const decl *d, hilo_comp c) {
   hilo_comp_row *row = &r->m->comp.v[hilo_comp_ix(r->m, c)];
   if (!hilo_attrs_are_empty(HILO_FAMILY_func, &a)) row->func = hilo_func_put(&r->m->records, &a).ix;
   if (d->is_private) row->flags |= HILO_COMP_PRIVATE;
+  if (d->own.thread.n && !hilo_str_is(d->own.thread, "main")) /* the default */
+    row->execution_thread = hilo_module_string(r->m, d->own.thread).ix;
 }
 
 static int64_t *one_index(mlir_reader *r, int64_t v) {

@@ -94,6 +94,13 @@ static bool short_types(mlir_reader *r, mlir_op *o, mlir_types_mode mode, uint32
                                                           : "one type, or a function type");
 }
 
+static bool push_type(mlir_reader *r) {
+  hilo_type type;
+  if (!hilo_mlir_type(r, &type)) return false;
+  HILO_PUSH(&r->scratch->arena, &r->types, type);
+  return true;
+}
+
 bool hilo_mlir_types(mlir_reader *r, mlir_op *o, mlir_types_mode mode) {
   uint32_t at = r->types.n, n = 0, results_at, n_results;
   if (!mlir_want(r, ':', "and the types of the operation")) return false;
@@ -102,14 +109,17 @@ bool hilo_mlir_types(mlir_reader *r, mlir_op *o, mlir_types_mode mode) {
     if (!hilo_mlir_type_list_parens(r, &at, &n)) return false;
   } else {
     do {
-      hilo_type type;
-      if (!hilo_mlir_type(r, &type)) return false;
-      HILO_PUSH(&r->scratch->arena, &r->types, type);
+      if (!push_type(r)) return false;
       n++;
     } while (mlir_eat(r, ','));
   }
   if (!hilo_mlir_eat_arrow(r)) return short_types(r, o, mode, at, n);
   if (!hilo_mlir_type_list_parens(r, &results_at, &n_results)) return false;
+  /* The one operation whose results are a list without parentheses. */
+  while (o->op == HILO_OP_MINIMUM_BROADCAST_SHAPES && mlir_eat(r, ',')) {
+    if (!push_type(r)) return false;
+    n_results++;
+  }
   set_types(r, o, at, n, results_at, n_results);
   return true;
 }

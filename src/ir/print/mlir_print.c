@@ -31,6 +31,9 @@ static hilo_str spelled(mlir_printer *p, hilo_op op) {
 static void init_words(mlir_printer *p) {
   p->dialect = p->options.mhlo ? HILO_STR("mhlo") : HILO_STR("stablehlo");
   for (int op = 1; op < HILO_OP_COUNT; op++) p->op_name[op] = spelled(p, (hilo_op)op);
+  /* StableHLO's have a region and no updates; MHLO's say all that HLO does. */
+  p->op_name[HILO_OP_ASYNC_START] = HILO_STR("mhlo.async_start");
+  p->op_name[HILO_OP_ASYNC_DONE] = HILO_STR("mhlo.async_done");
 }
 
 /* ---- blocks ---- */
@@ -180,13 +183,16 @@ static void print_body(mlir_printer *p, hilo_comp c) {
 static uint64_t *find_functions(mlir_printer *p) {
   const hilo_module *m = p->m;
   uint64_t *functions = hilo_bitset_create(p->scratch, m->comp.n);
+  p->asynchronous = hilo_bitset_create(p->scratch, m->comp.n);
   for (uint32_t ix = 1; ix < m->n_inst_slots; ix++) {
     const uint32_t at = m->inst.called[ix];
     const hilo_op op = (hilo_op)m->inst.op[ix];
     if (!at || op == HILO_OP_DEAD || mlir_n_regions(p, hilo_inst_at(m, ix)) || op == HILO_OP_REDUCE)
       continue;
-    for (uint32_t k = 0; k < m->called.v[at]; k++)
+    for (uint32_t k = 0; k < m->called.v[at]; k++) {
       hilo_bitset_set(functions, m->called.v[at + 1 + k]);
+      if (op == HILO_OP_ASYNC_START) hilo_bitset_set(p->asynchronous, m->called.v[at + 1 + k]);
+    }
   }
   for (uint32_t c = 1; c < m->comp.n; c++)
     if (!m->comp.v[c].n_callers) hilo_bitset_set(functions, c);
@@ -325,9 +331,8 @@ static void print_function(mlir_printer *p, hilo_comp c) {
   print_results_of_function(p, c);
   const hilo_string attributes = func_of(p, c).attributes;
   if (attributes.ix) mlir_dict_add_text(p, hilo_string_of(m, attributes));
-  if (row->execution_thread)
-    hilo_mlir_print_string(hilo_string_of(m, (hilo_string){row->execution_thread}),
-                           DICT(p, "execution_thread"));
+  if (row->execution_thread || hilo_bitset_get(p->asynchronous, hilo_comp_ix(m, c)))
+    mlir_print_thread(p, c, DICT(p, "execution_thread"));
   mlir_dict_print(p, " attributes {");
   PRINT(p->out, " {");
   print_body(p, c);

@@ -272,6 +272,7 @@ static void props_collective(mlir_printer *p, hilo_inst i) {
     source_target_pairs(p, a.source_target_pairs);
     return;
   }
+  if (a.has_dynamic_root) unit(p, "has_dynamic_root");
   groups(p, i, a.groups);
   if (op == HILO_OP_REDUCE_SCATTER) mlir_prop_number(p, "scatter_dimension", a.dimension - 1);
   if (op == HILO_OP_ALL_TO_ALL) {
@@ -347,26 +348,22 @@ static void props_fusion(mlir_printer *p, hilo_inst i) {
   if (a.output_operand_aliasing.n) mlir_refuse(p, i, "a fusion with aliased outputs");
 }
 
-/* The start that an update or done belongs to. */
-static hilo_inst start_of(const hilo_module *m, hilo_inst i) {
-  while (!hilo_inst_is(m, i, HILO_OP_ASYNC_START) && hilo_inst_n_operands(m, i))
-    i = hilo_inst_operand(m, i, 0);
-  return i;
+void mlir_print_thread(const mlir_printer *p, hilo_comp c, hilo_sb *out) {
+  const uint32_t thread = hilo_comp_get(p->m, c)->execution_thread;
+  hilo_mlir_print_string(thread ? hilo_string_of(p->m, (hilo_string){thread}) : HILO_STR("main"),
+                         out);
 }
 
 static void props_async(mlir_printer *p, hilo_inst i) {
-  const hilo_inst start = start_of(p->m, i);
-  if (!hilo_inst_n_called(p->m, start)) {
+  if (!hilo_inst_n_called(p->m, i)) {
     mlir_refuse(p, i, NULL);
     return;
   }
-  const hilo_comp c = hilo_inst_called(p->m, start, 0);
+  const hilo_comp c = hilo_inst_called(p->m, i, 0);
   mlir_prop(p, "called_computation");
   mlir_print_symbol(p->m, hilo_comp_name(p->m, c), p->out);
-  const uint32_t thread = hilo_comp_get(p->m, c)->execution_thread;
   mlir_prop(p, "execution_thread");
-  hilo_mlir_print_string(thread ? hilo_string_of(p->m, (hilo_string){thread}) : HILO_STR("main"),
-                         p->out);
+  mlir_print_thread(p, c, p->out);
 }
 
 void mlir_print_props(mlir_printer *p, hilo_inst i) {
@@ -401,9 +398,7 @@ void mlir_print_props(mlir_printer *p, hilo_inst i) {
   case HILO_OP_DOMAIN: props_domain(p, i); break;
   case HILO_OP_RAGGED_DOT: props_ragged_dot(p, i); break;
   case HILO_OP_FUSION: props_fusion(p, i); break;
-  case HILO_OP_ASYNC_START:
-  case HILO_OP_ASYNC_UPDATE:
-  case HILO_OP_ASYNC_DONE: props_async(p, i); break;
+  case HILO_OP_ASYNC_START: props_async(p, i); break;
   default:
     if (p->options.mhlo) mlir_print_mhlo_props(p, i);
     break;

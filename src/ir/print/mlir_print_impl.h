@@ -59,6 +59,7 @@ typedef struct {
   hilo_str dialect;                /* `stablehlo` or `mhlo` */
   hilo_str op_name[HILO_OP_COUNT]; /* `stablehlo.add`; empty: the wanted dialects lack it */
   mlir_value *value;               /* by instruction */
+  uint64_t *asynchronous;          /* bitset of computations that an async-start calls */
   uint32_t next_num, next_arg;     /* of the function */
   uint32_t indent;
   uint32_t n_props;
@@ -109,6 +110,8 @@ void mlir_print_result_types(mlir_printer *p, hilo_inst i);
 /* `(t, u) -> v` */
 void mlir_print_function_type(mlir_printer *p, hilo_inst i);
 /* Results of an instruction: 0 for a custom call that gives none. */
+/* The thread that a computation runs on, in quotes. */
+void mlir_print_thread(const mlir_printer *p, hilo_comp c, hilo_sb *out);
 uint32_t mlir_n_results(const mlir_printer *p, hilo_inst i);
 /* The tuple that a function gives: several results? */
 bool mlir_root_is_several(const mlir_printer *p, hilo_inst root);

@@ -182,16 +182,17 @@ static void print_value(mlir_printer *p, hilo_literal literal) {
 
 static void op_constant(mlir_printer *p, hilo_inst i) {
   const hilo_literal_row *row = hilo_literal_get(p->m, hilo_inst_literal(p->m, i));
-  if (row->kind == HILO_LITERAL_ELIDED || row->kind == HILO_LITERAL_TUPLE) {
-    mlir_refuse(p, i,
-                row->kind == HILO_LITERAL_TUPLE ? "a constant of tuple type"
-                                                : "a constant whose value was left out");
+  if (row->kind == HILO_LITERAL_TUPLE) {
+    mlir_refuse(p, i, "a constant of tuple type");
     return;
   }
   print_name(p, i);
   mlir_print_attrs(p, i);
   hilo_sb_char(p->out, ' ');
-  print_value(p, hilo_inst_literal(p->m, i));
+  if (HILO_UNLIKELY(row->kind == HILO_LITERAL_ELIDED))
+    PRINT(p->out, "dense_resource<__elided__>"); /* MLIR's word for it */
+  else
+    print_value(p, hilo_inst_literal(p->m, i));
   PRINT(p->out, " : ");
   mlir_print_type(p, hilo_inst_type(p->m, i));
 }

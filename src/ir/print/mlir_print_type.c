@@ -269,15 +269,31 @@ void mlir_print_operands(mlir_printer *p, hilo_inst i, uint32_t first) {
   }
 }
 
+static void print_element_types(mlir_printer *p, hilo_type tuple) {
+  for (uint32_t k = 0; k < hilo_type_n_elements_of_tuple(&p->m->types, tuple); k++) {
+    if (k) PRINT(p->out, ", ");
+    mlir_print_type(p, hilo_type_element(&p->m->types, tuple, k));
+  }
+}
+
 void mlir_print_value_type(mlir_printer *p, mlir_value v, hilo_type type) {
   if (HILO_LIKELY(!mlir_value_is_several(v))) {
     mlir_print_type(p, type);
     return;
   }
-  for (uint32_t k = 0; k < hilo_type_n_elements_of_tuple(&p->m->types, type); k++) {
-    if (k) PRINT(p->out, ", ");
-    mlir_print_type(p, hilo_type_element(&p->m->types, type, k));
-  }
+  print_element_types(p, type);
+}
+
+/* Its value is one, of a type of its own. */
+static bool is_bundle(const mlir_printer *p, hilo_inst i) {
+  return hilo_inst_is(p->m, i, HILO_OP_ASYNC_START) || hilo_inst_is(p->m, i, HILO_OP_ASYNC_UPDATE);
+}
+
+/* ((operands), result, contexts...) as `!mhlo.async_bundle<...>`. */
+static void print_bundle_type(mlir_printer *p, hilo_type type) {
+  PRINT(p->out, "!mhlo.async_bundle<");
+  print_element_types(p, type);
+  hilo_sb_char(p->out, '>');
 }
 
 void mlir_print_operand_types(mlir_printer *p, hilo_inst i, uint32_t first) {
@@ -289,7 +305,11 @@ void mlir_print_operand_types(mlir_printer *p, hilo_inst i, uint32_t first) {
     const mlir_value v = p->value[slots[k].value];
     if (mlir_value_is_several(v) && !mlir_value_count(p, v)) continue;
     if (any) PRINT(p->out, ", ");
-    mlir_print_value_type(p, v, (hilo_type){m->inst.type[slots[k].value]});
+    const hilo_type type = {m->inst.type[slots[k].value]};
+    if (HILO_UNLIKELY(is_bundle(p, hilo_inst_at(m, slots[k].value))))
+      print_bundle_type(p, type);
+    else
+      mlir_print_value_type(p, v, type);
     any = true;
   }
 }
@@ -297,7 +317,7 @@ void mlir_print_operand_types(mlir_printer *p, hilo_inst i, uint32_t first) {
 bool mlir_has_several_results(const mlir_printer *p, hilo_inst i) {
   const uint32_t ix = hilo_ix(p->m, i);
   return hilo_type_is_tuple(&p->m->types, (hilo_type){p->m->inst.type[ix]}) &&
-         !(p->m->inst.flags[ix] & HILO_INST_AS_WRITTEN) &&
+         !(p->m->inst.flags[ix] & HILO_INST_AS_WRITTEN) && !is_bundle(p, i) &&
          !hilo_inst_has(p->m, i, HILO_TRAIT_VIEW) && !hilo_inst_is(p->m, i, HILO_OP_PARAMETER);
 }
 
@@ -332,7 +352,10 @@ uint32_t mlir_n_results(const mlir_printer *p, hilo_inst i) {
 void mlir_print_result_types(mlir_printer *p, hilo_inst i) {
   const hilo_type type = hilo_inst_type(p->m, i);
   if (HILO_LIKELY(!mlir_has_several_results(p, i))) {
-    mlir_print_type(p, type);
+    if (HILO_UNLIKELY(is_bundle(p, i)))
+      print_bundle_type(p, type);
+    else
+      mlir_print_type(p, type);
     return;
   }
   const uint32_t n = hilo_type_n_elements_of_tuple(&p->m->types, type);
@@ -351,10 +374,7 @@ void mlir_print_result_types(mlir_printer *p, hilo_inst i) {
     return;
   }
   if (n != 1) hilo_sb_char(p->out, '(');
-  for (uint32_t k = 0; k < n; k++) {
-    if (k) PRINT(p->out, ", ");
-    mlir_print_type(p, hilo_type_element(&p->m->types, type, k));
-  }
+  print_element_types(p, type);
   if (n != 1) hilo_sb_char(p->out, ')');
 }
 

@@ -453,6 +453,12 @@ static void legalize_inst(hilo_legalizer *l, hilo_inst i) {
   case HILO_OP_TORCH_INDEX_SELECT: hilo_legalize_torch_index_select(l, i); break;
   case HILO_OP_CROSS_REPLICA_SUM: hilo_legalize_cross_replica_sum(l, i); break;
   case HILO_OP_ALL_TO_ALL: hilo_legalize_all_to_all(l, i); break;
+  case HILO_OP_COLLECTIVE_BROADCAST:
+  case HILO_OP_COLLECTIVE_REDUCE:
+    if (hilo_attrs(m, i, collective).has_dynamic_root)
+      hilo_legalize_refuse(
+          l, i, "`has_dynamic_root` has no HLO form: the root is the first of each group there");
+    break;
   case HILO_OP_RNG:
     if (hilo_inst_n_operands(m, i) == 3) {
       const hilo_inst operands[] = {hilo_inst_operand(m, i, 0), hilo_inst_operand(m, i, 1)};

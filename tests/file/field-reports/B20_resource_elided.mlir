@@ -1,4 +1,4 @@
-// RUN: hlo-opt --emit=none %s
+// RUN: hlo-opt --emit=stablehlo %s
 // B20: a value that its printer left out says so itself.
 func.func @main() -> tensor<2xf32> {
   %0 = stablehlo.constant dense_resource<__elided__> : tensor<2xf32>

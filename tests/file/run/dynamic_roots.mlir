@@ -1,4 +1,6 @@
 // RUN: hlo-run --check %s
+// RUN: hlo-opt --emit=stablehlo %s -o again.mlir
+// RUN: hlo-run --check again.mlir
 
 module @roots {
   func.func @send(%a: tensor<2xf32>, %b: tensor<i32>, %root: tensor<2xi32>) -> (tensor<2xf32>, tensor<i32>) {
@@ -6,6 +8,16 @@ module @roots {
       replica_groups = dense<[[1, 0]]> : tensor<1x2xi64>, has_dynamic_root
     } : (tensor<2xf32>, tensor<i32>, tensor<2xi32>) -> (tensor<2xf32>, tensor<i32>)
     func.return %r#0, %r#1 : tensor<2xf32>, tensor<i32>
+  }
+  func.func @gather(%a: tensor<2xf32>, %root: tensor<1xi32>) -> tensor<2xf32> {
+    %r = "stablehlo.collective_reduce"(%a, %root) <{
+      has_dynamic_root, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>
+    }> ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %s = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<2xf32>, tensor<1xi32>) -> tensor<2xf32>
+    func.return %r : tensor<2xf32>
   }
   func.func @main() {
     %a0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
@@ -21,6 +33,12 @@ module @roots {
     check.expect_eq_const %results#1, dense<6> : tensor<i32>
     check.expect_eq_const %results#2, dense<[1.0, 2.0]> : tensor<2xf32>
     check.expect_eq_const %results#3, dense<6> : tensor<i32>
+    %second = stablehlo.constant dense<[1]> : tensor<1xi32>
+    %sums:2 = "interpreter.run_parallel"(%a0, %second, %a1, %second) {
+      programs = [[@gather], [@gather]]
+    } : (tensor<2xf32>, tensor<1xi32>, tensor<2xf32>, tensor<1xi32>) -> (tensor<2xf32>, tensor<2xf32>)
+    check.expect_eq_const %sums#0, dense<0.0> : tensor<2xf32>
+    check.expect_eq_const %sums#1, dense<[4.0, 6.0]> : tensor<2xf32>
     func.return
   }
 }

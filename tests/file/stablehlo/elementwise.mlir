@@ -1,0 +1,49 @@
+// RUN: hlo-opt --emit=stablehlo %s
+// RUN: hlo-opt --emit=mhlo %s
+// RUN: hlo-opt --emit=hlo %s
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>, %i: tensor<4xi32>, %j: tensor<4xi32>, %p: tensor<4xi1>, %c: tensor<4xcomplex<f32>>) -> (tensor<4xf32>, tensor<4xi32>, tensor<4xi1>) {
+  %0 = stablehlo.subtract %x, %y : tensor<4xf32>
+  %1 = stablehlo.multiply %0, %y : tensor<4xf32>
+  %2 = stablehlo.divide %1, %y : tensor<4xf32>
+  %3 = stablehlo.remainder %2, %y : tensor<4xf32>
+  %4 = stablehlo.power %3, %y : tensor<4xf32>
+  %5 = stablehlo.atan2 %4, %y : tensor<4xf32>
+  %6 = stablehlo.maximum %5, %y : tensor<4xf32>
+  %7 = stablehlo.minimum %6, %y : tensor<4xf32>
+  %8 = stablehlo.abs %7 : tensor<4xf32>
+  %9 = stablehlo.cbrt %8 : tensor<4xf32>
+  %10 = stablehlo.ceil %9 : tensor<4xf32>
+  %11 = stablehlo.floor %10 : tensor<4xf32>
+  %12 = stablehlo.cosine %11 : tensor<4xf32>
+  %13 = stablehlo.sine %12 : tensor<4xf32>
+  %14 = stablehlo.tan %13 : tensor<4xf32>
+  %15 = stablehlo.tanh %14 : tensor<4xf32>
+  %16 = stablehlo.exponential %15 : tensor<4xf32>
+  %17 = stablehlo.exponential_minus_one %16 : tensor<4xf32>
+  %18 = stablehlo.log %17 : tensor<4xf32>
+  %19 = stablehlo.log_plus_one %18 : tensor<4xf32>
+  %20 = stablehlo.logistic %19 : tensor<4xf32>
+  %21 = stablehlo.negate %20 : tensor<4xf32>
+  %22 = stablehlo.round_nearest_afz %21 : tensor<4xf32>
+  %23 = stablehlo.round_nearest_even %22 : tensor<4xf32>
+  %24 = stablehlo.rsqrt %23 : tensor<4xf32>
+  %25 = stablehlo.sqrt %24 : tensor<4xf32>
+  %26 = stablehlo.sign %25 {mhlo.frontend_attributes = {kind = "last"}} : tensor<4xf32>
+  %27 = stablehlo.imag %c : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+  %28 = stablehlo.real %c : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+  %29 = stablehlo.add %26, %27 : tensor<4xf32>
+  %30 = stablehlo.add %29, %28 : tensor<4xf32>
+  %31 = stablehlo.and %i, %j : tensor<4xi32>
+  %32 = stablehlo.or %31, %j : tensor<4xi32>
+  %33 = stablehlo.xor %32, %j : tensor<4xi32>
+  %34 = stablehlo.not %33 : tensor<4xi32>
+  %35 = stablehlo.popcnt %34 : tensor<4xi32>
+  %36 = stablehlo.count_leading_zeros %35 : tensor<4xi32>
+  %37 = stablehlo.shift_left %36, %j : tensor<4xi32>
+  %38 = stablehlo.shift_right_arithmetic %37, %j : tensor<4xi32>
+  %39 = stablehlo.shift_right_logical %38, %j : tensor<4xi32>
+  %40 = stablehlo.is_finite %30 : (tensor<4xf32>) -> tensor<4xi1>
+  %41 = stablehlo.and %40, %p : tensor<4xi1>
+  %42 = stablehlo.replica_id : tensor<ui32>
+  return %30, %39, %41 : tensor<4xf32>, tensor<4xi32>, tensor<4xi1>
+}

@@ -13,6 +13,7 @@ enum { MAX_ROUNDS = 16, MAX_DEPTH = 24, CANDIDATE_WORK = 30 };
 /* Steps for each node and edge. Most of what can be won is won within the first; measured on 60
  * programs, docs/schedule-peaks.md. */
 enum { WORK_OF_EFFORT_2 = 150, WORK_OF_EFFORT_3 = 3000 };
+enum { LEAST_WORK = 3000000 }; /* a few milliseconds, for small programs */
 
 typedef struct {
   const hilo_problem *p;
@@ -182,8 +183,9 @@ hilo_best_order hilo_best_order_find(const hilo_problem *p, int effort, uint32_t
   if (effort >= 2) {
     for (uint32_t k = 0; k < p->n; k++) s.trial[k] = k;
     try_all(&s);
-    const uint64_t work = effort == 2 ? WORK_OF_EFFORT_2 : WORK_OF_EFFORT_3;
-    budget b = {&own.arena, work * ((uint64_t)p->n + p->preds.first[p->n])};
+    const uint64_t per_edge = effort == 2 ? WORK_OF_EFFORT_2 : WORK_OF_EFFORT_3;
+    const uint64_t work = per_edge * ((uint64_t)p->n + p->preds.first[p->n]);
+    budget b = {&own.arena, work < LEAST_WORK ? LEAST_WORK : work};
     const uint64_t peak = improve(p, order, 0, &s.found.bound, 0, &b);
     if (peak < s.found.peak) s.found.how = "cut";
     s.found.peak = peak;

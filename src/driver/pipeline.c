@@ -61,6 +61,7 @@ static bool analyzes_schedule(const hilo_config *config, const hilo_module *m) {
   return config->analyze_schedule || config->analyze_schedule_json.n || config->memory_report.n;
 }
 GATE(remat)
+GATE(schedule_fusion)
 GATE(hoist_compute)
 static bool gate_coalesce(const hilo_config *config, const hilo_module *m) {
   (void)m;
@@ -135,6 +136,7 @@ static const hilo_pipeline_row spine_rows[] = {
     {HILO_PASS_live_range_analysis, HILO_SPINE_BOTH, analyzes_schedule}, /* 18 */
     {HILO_PASS_replace_token_type, HILO_SPINE_BOTH, NULL}, /* 19 */
     {HILO_PASS_scatter_motion, HILO_SPINE_BOTH, NULL}, /* 20 */
+    {HILO_PASS_schedule_fusion, HILO_SPINE_BOTH, gate_schedule_fusion}, /* 21 */
     {HILO_PASS_hoist_compute, HILO_SPINE_BOTH, gate_hoist_compute}, /* 22 */
     {HILO_PASS_memcast_motion, HILO_SPINE_BOTH, gate_memcast_motion}, /* 23 */
     {HILO_PASS_prune_functions, HILO_SPINE_BOTH, NULL}, /* 24 */

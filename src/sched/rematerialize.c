@@ -168,7 +168,7 @@ static hilo_gap *best_over(remat *r, uint32_t position) {
 /* ---- choosing ---- */
 
 /* Close the gap if its end has room; a leaf must not be taken away there from now on. */
-static void close(remat *r, hilo_gap *gap, const hilo_cone *cone, uint64_t peak) {
+static void close_gap(remat *r, hilo_gap *gap, const hilo_cone *cone, uint64_t peak) {
   const uint32_t end = hilo_live_at(gap->next) - 1;
   gap->dead = true;
   if (gap->pinned || hilo_live_max(r->plan.live, end, end) + cone->inside >= peak) return;
@@ -202,7 +202,7 @@ static uint64_t choose(remat *r, uint64_t budget) {
     const bool sank = score < gap->score;
     gap->score = score; /* what it leaned on may have gone */
     if (sank && best_over(r, at) != gap) continue;
-    close(r, gap, &cone, peak);
+    close_gap(r, gap, &cone, peak);
   }
 }
 

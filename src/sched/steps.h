@@ -11,6 +11,7 @@ HILO_DECLARE_PASS(coalesce_collective_ops);     /* 11 */
 HILO_DECLARE_PASS(schedule_postorder);          /* 17 */
 HILO_DECLARE_PASS(live_range_analysis);         /* 18 */
 HILO_DECLARE_PASS(scatter_motion);              /* 20 */
+HILO_DECLARE_PASS(schedule_fusion);             /* 21 */
 HILO_DECLARE_PASS(hoist_compute);               /* 22 */
 HILO_DECLARE_PASS(memcast_motion);              /* 23 */
 

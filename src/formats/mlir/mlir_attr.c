@@ -111,6 +111,14 @@ bool hilo_mlir_string_attr(mlir_reader *r, hilo_str *out) {
 
 /* ---- lists ---- */
 
+/* `true` or `false`, if it stands here; numbers, which are nearly all, are told by a look. */
+static bool eat_bool(mlir_reader *r, int64_t *out) {
+  mlir_skip(r);
+  if (HILO_LIKELY(*r->p != 't' && *r->p != 'f')) return false;
+  *out = hilo_mlir_eat_word(r, "true");
+  return *out || hilo_mlir_eat_word(r, "false");
+}
+
 /* `[1, true, ?, [2, 3]]`: the numbers in order. */
 static bool listed_ints(mlir_reader *r, mlir_value *v) {
   uint32_t depth = 0, first_row = 0;
@@ -125,8 +133,8 @@ static bool listed_ints(mlir_reader *r, mlir_value *v) {
       first_row = r->ints.n;
       mlir_skip(r);
       if (*r->p != ']') continue;
-    } else if (hilo_mlir_eat_word(r, "true") || hilo_mlir_eat_word(r, "false")) {
-      MLIR_PUSH_INT(r, r->p[-2] == 'u');
+    } else if (eat_bool(r, &x)) {
+      MLIR_PUSH_INT(r, x);
     } else if (mlir_eat(r, '?')) {
       MLIR_PUSH_INT(r, HILO_UNBOUNDED);
     } else {
@@ -156,10 +164,7 @@ static bool array_ints(mlir_reader *r, mlir_value *v) {
   v->list.at = r->ints.n;
   if (mlir_eat(r, ':')) do {
       int64_t x;
-      if (hilo_mlir_eat_word(r, "true") || hilo_mlir_eat_word(r, "false"))
-        x = r->p[-2] == 'u';
-      else if (!mlir_int(r, &x, "an integer"))
-        return false;
+      if (!eat_bool(r, &x) && !mlir_int(r, &x, "an integer")) return false;
       MLIR_PUSH_INT(r, x);
     } while (mlir_eat(r, ','));
   v->list.n = v->list.columns = r->ints.n - v->list.at;

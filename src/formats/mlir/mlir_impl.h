@@ -229,11 +229,13 @@ typedef struct mlir_reader {
   uint16_t *op_ids; /* of op_words: hilo_op or mlir_special */
   uint32_t n_op_words;
   hilo_vec(mlir_alias) aliases;
-  hilo_map alias_map; /* where there are too many for words */
+  hilo_map alias_map;  /* where there are too many for words */
+  hilo_vec(char) open; /* brackets, while a value is stepped over */
   /* values */
   hilo_vec(mlir_name) names;
-  uint32_t *name_slots, name_mask;
-  uint32_t *numbered; /* %N → index into names + 1, below n_numbered */
+  uint32_t *name_slots, name_mask; /* of names that are no numbers */
+  uint32_t n_hashed;               /* so many */
+  uint32_t *numbered;              /* %N → index into names + 1, below n_numbered */
   uint32_t n_numbered;
   hilo_vec(uint32_t) defined; /* names in order of definition, for the end of regions */
   hilo_vec(mlir_result) values;

@@ -286,7 +286,7 @@ static bool unclosed_string(mlir_reader *r, const char *p) {
 /* From `p` to the `,` or closing bracket that does not belong to the value, or with `one_group`
  * behind the first group of brackets; NULL after an error. */
 static const char *skip(mlir_reader *r, const char *p, bool one_group) {
-  hilo_vec(char) open = {0};
+  r->open.n = 0;
   const char *start = p;
   while (p < r->end) {
     const char c = *p;
@@ -306,27 +306,26 @@ static const char *skip(mlir_reader *r, const char *p, bool one_group) {
       continue;
     }
     if (c == '(' || c == '[' || c == '{' || c == '<') {
-      HILO_PUSH(&r->scratch->arena, &open, c);
+      HILO_PUSH(&r->scratch->arena, &r->open, c);
     } else if (c == ')' || c == ']' || c == '}' || c == '>') {
-      if (!open.n) break;
-      const char want = open.v[open.n - 1];
+      if (!r->open.n) break;
+      const char want = r->open.v[r->open.n - 1];
       if (c - want > 2 || c - want < 1) {
         (void)hilo_mlir_fail(r, HILO_DIAG_EMOD904, p, "`%c` does not close the `%c` before it", c,
                              want);
         return NULL;
       }
-      open.n--;
-      if (one_group && !open.n) {
+      r->open.n--;
+      if (one_group && !r->open.n) {
         p++;
         break;
       }
-    } else if (c == ',' && !open.n) {
+    } else if (c == ',' && !r->open.n) {
       break;
     }
     p++;
   }
-  const char missing = open.n ? open.v[open.n - 1] : 0;
-  HILO_VEC_FREE(&r->scratch->arena, &open);
+  const char missing = r->open.n ? r->open.v[r->open.n - 1] : 0;
   if (missing) {
     (void)hilo_mlir_fail(r, HILO_DIAG_EMOD904, start, "a `%c` in this value is not closed",
                          missing);

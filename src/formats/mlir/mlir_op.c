@@ -227,7 +227,8 @@ bool hilo_mlir_unknown_op(mlir_reader *r, const mlir_op *o) {
 }
 
 static bool finish(mlir_reader *r, mlir_op *o) {
-  if (!hilo_mlir_loc(r, &o->meta)) return false;
+  mlir_skip(r);
+  if (*r->p == 'l' && !hilo_mlir_loc(r, &o->meta)) return false;
   if (o->op == MLIR_OP_RETURN) return check_types(r, o) && hilo_mlir_return(r, o);
   return check_types(r, o) && check_results(r, o) && hilo_mlir_build(r, o);
 }

@@ -134,7 +134,8 @@ static void name_module(mlir_reader *r) {
 }
 
 static bool read(mlir_reader *r) {
-  const uint32_t n = hilo_mlir_scan(r);
+  uint32_t n = hilo_mlir_scan(r);
+  n += n / 8; /* arguments and elements of results have no lines of their own */
   hilo_module_reserve(r->m, n, n + n / 2, n / 32 + 8);
   hilo_mlir_names_init(r, n);
   /* The rest of the text ends before the resources, and before the blanks there. */

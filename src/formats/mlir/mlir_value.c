@@ -10,14 +10,17 @@
 
 enum { MANY_IMPORTS = 16 };
 
+enum {
+  FIRST_SLOTS = 256
+}; /* of names that are no numbers: a printer gives them to arguments only */
+
 void hilo_mlir_names_init(mlir_reader *r, uint32_t n) {
   hilo_arena *scratch = &r->scratch->arena;
-  uint32_t size = 256;
-  while (size < n) size *= 2;
-  r->name_slots = HILO_NEW_ZEROED(scratch, uint32_t, size);
-  r->name_mask = size - 1;
+  r->name_slots = HILO_NEW_ZEROED(scratch, uint32_t, FIRST_SLOTS);
+  r->name_mask = FIRST_SLOTS - 1;
   r->n_numbered = n + 256;
   r->numbered = HILO_NEW_ZEROED(scratch, uint32_t, r->n_numbered);
+  HILO_RESERVE(scratch, &r->names, n + 64);
   HILO_RESERVE(scratch, &r->values, n + 64);
   HILO_PUSH(scratch, &r->values, (mlir_result){0});
 }
@@ -66,7 +69,8 @@ bool hilo_mlir_define(mlir_reader *r, const char *at, size_t n, const mlir_resul
   hilo_arena *scratch = &r->scratch->arena;
   uint32_t hash;
   uint32_t *slot = slot_of(r, at, n, &hash);
-  if (*slot) {
+  const bool is_new = !*slot;
+  if (!is_new) {
     const mlir_name *known = &r->names.v[*slot - 1];
     if (HILO_UNLIKELY(known->frame)) {
       const uint32_t first = known->at;
@@ -83,7 +87,7 @@ bool hilo_mlir_define(mlir_reader *r, const char *at, size_t n, const mlir_resul
   *name = (mlir_name){hash, mlir_offset(r, at), (uint32_t)n, r->values.n, n_values, r->frame};
   HILO_PUSH(scratch, &r->defined, *slot - 1);
   for (uint32_t k = 0; k < n_values; k++) HILO_PUSH(scratch, &r->values, values[k]);
-  if (hash && r->names.n * 2 > r->name_mask) grow_slots(r);
+  if (hash && is_new && ++r->n_hashed * 2 > r->name_mask) grow_slots(r);
   return true;
 }
 

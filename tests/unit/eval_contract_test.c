@@ -2,21 +2,9 @@
  * against their definitions summed up element by element in 64-bit integers. Operands hold small
  * integers, so that sums are exact and results rounded once are the only right ones. */
 #include "eval/eval_parts.h"
-#include "eval_support.h"
+#include "eval_random_support.h"
 
 #include <math.h>
-
-static eval_fixture fixture = {.seed = 3};
-
-static int set_up(void **state) {
-  *state = &fixture;
-  eval_open(&fixture);
-  return 0;
-}
-static int tear_down(void **state) {
-  eval_close(*state);
-  return 0;
-}
 
 /* ---- numbers ---- */
 

@@ -1,30 +1,5 @@
 /* Dynamic shapes in the evaluator: sizes that are values, and types that are found at run time. */
-#include "eval/eval.h"
-
-#include "ir_support.h"
-
-static hilo_arena arena, scratch;
-static hilo_heap heap;
-static hilo_module *m;
-static hilo_diags diags;
-
-static int set_up(void **state) {
-  (void)state;
-  hilo_arena_init(&arena, NULL, NULL);
-  hilo_arena_init(&scratch, NULL, NULL);
-  heap = (hilo_heap){0};
-  m = hilo_module_create(&arena, NULL);
-  m->dialect = HILO_DIALECT_STABLEHLO;
-  diags = hilo_diags_make(&arena);
-  return 0;
-}
-static int tear_down(void **state) {
-  (void)state;
-  hilo_heap_clear(&heap);
-  hilo_arena_deinit(&scratch);
-  hilo_arena_deinit(&arena);
-  return 0;
-}
+#include "eval_ops_support.h"
 
 /* An operand: the type of the parameter, that of the value (NULL: the same), its elements. */
 typedef struct {

@@ -1,19 +1,7 @@
 /* gather and scatter over random dimension numbers, against their definitions index by index. */
-#include "eval_support.h"
+#include "eval_random_support.h"
 
 enum { CASES = 600 };
-
-static eval_fixture fixture = {.seed = 2};
-
-static int set_up(void **state) {
-  *state = &fixture;
-  eval_open(&fixture);
-  return 0;
-}
-static int tear_down(void **state) {
-  eval_close(*state);
-  return 0;
-}
 
 /* Random dimension numbers, and the shapes that go with them. The parts of the operand's
  * dimensions: batching, removed, window. */

@@ -1,21 +1,9 @@
 /* Operations that move elements, over random shapes and attributes, against their definitions index
  * by index; and the walker itself. */
 #include "eval/strided.h"
-#include "eval_support.h"
+#include "eval_random_support.h"
 
 enum { CASES = 300 };
-
-static eval_fixture fixture = {.seed = 1};
-
-static int set_up(void **state) {
-  *state = &fixture;
-  eval_open(&fixture);
-  return 0;
-}
-static int tear_down(void **state) {
-  eval_close(*state);
-  return 0;
-}
 
 /* One of each element size, one of each kind. */
 static hilo_etype rand_etype(eval_fixture *f) {

@@ -1,37 +1,14 @@
 /* The evaluator's random numbers, Fourier transforms and linear algebra: against XLA:CPU and the
  * published vectors, the definition of the transform, and products of the factors. */
-#include "eval/eval.h"
-
 #include "eval/elementwise/wide.h"
 #include "eval/eval_parts.h"
 #include "eval/numeric/lapack.h"
-#include "ir_support.h"
+#include "eval_ops_support.h"
 
 #include <math.h>
 #include <zlib.h>
 
-static hilo_arena arena, scratch;
-static hilo_heap heap;
-static hilo_module *m;
-static hilo_diags diags;
 static uint64_t rng_state[2];
-
-static int set_up(void **state) {
-  (void)state;
-  hilo_arena_init(&arena, NULL, NULL);
-  hilo_arena_init(&scratch, NULL, NULL);
-  heap = (hilo_heap){0};
-  m = hilo_module_create(&arena, NULL);
-  diags = hilo_diags_make(&arena);
-  return 0;
-}
-static int tear_down(void **state) {
-  (void)state;
-  hilo_heap_clear(&heap);
-  hilo_arena_deinit(&scratch);
-  hilo_arena_deinit(&arena);
-  return 0;
-}
 
 static uint64_t splitmix(uint64_t k, uint64_t seed) {
   uint64_t x = (k + 1) * 0x9E3779B97F4A7C15u + seed;

@@ -1,33 +1,8 @@
 /* Operations that StableHLO has and HLO has not: quantised elements, einsum, torch_index_select,
  * dynamic_conv. Expected values: by hand from the specification's formulas, and numpy.einsum. */
-#include "eval/eval.h"
-
-#include "ir_support.h"
+#include "eval_ops_support.h"
 
 #include <math.h>
-
-static hilo_arena arena, scratch;
-static hilo_heap heap;
-static hilo_module *m;
-static hilo_diags diags;
-
-static int set_up(void **state) {
-  (void)state;
-  hilo_arena_init(&arena, NULL, NULL);
-  hilo_arena_init(&scratch, NULL, NULL);
-  heap = (hilo_heap){0};
-  m = hilo_module_create(&arena, NULL);
-  m->dialect = HILO_DIALECT_STABLEHLO;
-  diags = hilo_diags_make(&arena);
-  return 0;
-}
-static int tear_down(void **state) {
-  (void)state;
-  hilo_heap_clear(&heap);
-  hilo_arena_deinit(&scratch);
-  hilo_arena_deinit(&arena);
-  return 0;
-}
 
 static hilo_value value(hilo_type type, const void *data) {
   return (hilo_value){.type = type, .data = data};

@@ -57,8 +57,12 @@ hilo_status hilo_eval_op_get_tuple_element(const hilo_eval *e, hilo_inst i, cons
 
 hilo_status hilo_eval_op_copy(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                               hilo_value *out) {
-  (void)e, (void)i;
-  return hilo_eval_pass_on(&args[0], out);
+  if (!e->real_copies || hilo_type_is_tuple(&e->m->types, args[0].type))
+    return hilo_eval_pass_on(&args[0], out);
+  char *bytes = hilo_eval_new_array(e, i, out);
+  if (!bytes) return HILO_LIMIT_ERROR;
+  memcpy(bytes, args[0].data, hilo_type_get(&e->m->types, out->type).bytes);
+  return HILO_OK;
 }
 
 hilo_status hilo_eval_op_reshape(const hilo_eval *e, hilo_inst i, const hilo_value *args,

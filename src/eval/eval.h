@@ -38,6 +38,7 @@ typedef struct {
   hilo_machine *machine; /* that runs called computations; NULL: they cannot be run */
   uint32_t rank;         /* in the machine */
   uint64_t seed;         /* of `rng`, the same on every rank */
+  bool real_copies;      /* `copy` gives bytes of its own: somebody overwrites arguments */
   uint64_t *rng_state;   /* of rng-get-and-update-state: two words, the lower first, kept by the
                             machine for each rank; NULL: the operation is refused */
 } hilo_eval;

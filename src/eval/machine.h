@@ -28,6 +28,7 @@ typedef struct {
   const hilo_comp *infeed; /* computations without parameters whose results are fed, in order */
   uint32_t n_infeed;
   uint64_t seed;         /* of `rng` */
+  bool real_copies;      /* as in hilo_eval */
   bool partitions_first; /* in groups of replicas with their partitions (analysis/groups.h) */
   /* Called after each instruction, but for those of computations that are applied to elements;
    * NULL: not. */

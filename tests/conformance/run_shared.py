@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Aliases with buffers really shared: JAX programs compiled with donated inputs, flat and cut into pieces, executed twice: with a
+"""Aliases with buffers really shared: JAX programs compiled with donated inputs, flat and cut into pieces, executed twice (and
+evaluated twice by hlo-run): with a
 buffer for every value, and with aliased outputs written over their inputs. Both must agree bit by bit.
 
 Each program runs with the aliases that it has, and with others: every output takes the buffer of an input of its type, in order, and
@@ -113,6 +114,16 @@ def run_variant(tool, text, case, work, setting):
     return "", n_aliases
 
 
+def run_evaluator(tool, folder, work):
+    """The same by `hlo-run`: what happened; the module stands in `work`."""
+    base = [os.path.join(os.path.dirname(tool), "hlo-run"), f"{work}/model.hlo.txt", f"--inputs={folder}/inputs.npz"]
+    for last in ([f"--outputs={work}/plain.npz"], ["--share-buffers", f"--expect={work}/plain.npz"]):
+        done = subprocess.run([*base, *last], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
+    return ""
+
+
 def run_program(tool, folder, work):
     """Lines about one program: (text, passed), and the number of aliases that were shared."""
     name = os.path.basename(folder)
@@ -130,6 +141,9 @@ def run_program(tool, folder, work):
                 outcome, n = f"{type(error).__name__}: {error}", 0
             total += n
             lines.append((f"{name}, aliases {variant}, {setting}: {outcome or f'{n} shared'}", outcome in ("", "refused")))
+        if its:
+            outcome = run_evaluator(tool, folder, os.path.join(work, name, variant.replace(" ", "_"), "flat"))
+            lines.append((f"{name}, aliases {variant}, hlo-run: {outcome or 'equal'}", not outcome))
     return lines, total
 
 

@@ -7,6 +7,7 @@
 #include "driver/run/run_job.h"
 #include "driver/run/run_report.h"
 #include "driver/run/run_seed.h"
+#include "driver/run/run_share.h"
 #include "driver/run/run_trace.h"
 #include "formats/load.h"
 #include "ir/verify.h"
@@ -71,6 +72,7 @@ hilo_run_options hilo_run_options_of(const hilo_run_job *j, const hilo_module *m
                             .max_bytes = (uint64_t)j->config->max_bytes,
                             .max_steps = (uint64_t)j->config->max_steps,
                             .seed = (uint64_t)j->config->seed,
+                            .share_buffers = j->config->share_buffers,
                             .partitions_first = m->dialect != HILO_DIALECT_HLO,
                             .diags = j->diags};
 }
@@ -183,6 +185,8 @@ static hilo_run_result run_module(hilo_run_job *j, hilo_str path) {
   hilo_module *m = NULL;
   hilo_arrays inputs;
   if (load_program(j, path, &m) != HILO_OK) return HILO_RUN_REJECTED;
+  if (j->config->share_buffers && hilo_share_legalize(m, j->config, j->log, j->diags) != HILO_OK)
+    return HILO_RUN_REJECTED;
   const hilo_leaves leaves = hilo_leaves_of_params(m, m->entry, &j->table_arena);
   const hilo_run_options options = hilo_run_options_of(j, m);
   hilo_status status = hilo_evaluate_fits(m, m->entry, &options, &j->table_arena);
@@ -218,6 +222,10 @@ static hilo_status check_words(const hilo_config *c, hilo_diags *diags) {
     return hilo_diag_add(diags, HILO_DIAG_EARG904, NULL,
                          "--check, --against, --check-pass, --expect and --case each say what to "
                          "compare with");
+  if (c->share_buffers && (c->check || c->against.n || c->check_pass.n))
+    return hilo_diag_add(diags, HILO_DIAG_EARG904, NULL,
+                         "--share-buffers runs one module; --check, --against and --check-pass do "
+                         "not");
   if (c->max_bytes < 0 || c->max_steps < 0 || c->ulp < 0)
     return usage_error(diags, "--max-bytes, --max-steps and --ulp cannot be negative");
   if (!(c->rtol >= 0) || !(c->atol >= 0))

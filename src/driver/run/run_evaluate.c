@@ -1,5 +1,7 @@
 #include "driver/run/run_evaluate.h"
 
+#include "driver/run/run_share.h"
+
 #include <inttypes.h>
 
 static uint64_t plus(uint64_t a, uint64_t b) {
@@ -128,6 +130,8 @@ hilo_status hilo_evaluate(hilo_module *m, hilo_comp c, const hilo_arrays *inputs
     ranks[r].program = c;
     ranks[r].args = hilo_arrays_to_params(m, c, &leaves, inputs, r, arena);
   }
+  hilo_sharing sharing = {.user = options->user, .observe = options->observe};
+  if (options->share_buffers) hilo_share_make(&sharing, m, c, ranks, n_ranks, arena);
   const hilo_machine_options machine = {.m = m,
                                         .types = &m->types,
                                         .heap = &out->heap,
@@ -138,9 +142,11 @@ hilo_status hilo_evaluate(hilo_module *m, hilo_comp c, const hilo_arrays *inputs
                                         .max_steps = options->max_steps,
                                         .seed = options->seed,
                                         .partitions_first = options->partitions_first,
-                                        .observe = options->observe,
+                                        .observe = options->share_buffers ? hilo_share_observe
+                                                                          : options->observe,
                                         .custom_call = options->custom_call,
-                                        .user = options->user};
+                                        .real_copies = options->share_buffers,
+                                        .user = options->share_buffers ? &sharing : options->user};
   hilo_machine_stats stats = {0};
   hilo_status status = hilo_machine_run(&machine, ranks, &stats);
   out->steps = stats.steps;

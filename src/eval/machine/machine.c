@@ -603,7 +603,8 @@ hilo_status hilo_machine_run(const hilo_machine_options *o, hilo_rank *ranks,
                      .heap = o->heap,
                      .diags = o->diags,
                      .machine = k,
-                     .seed = o->seed};
+                     .seed = o->seed,
+                     .real_copies = o->real_copies};
   hilo_plans_init(&k->plans, o->m, o->arena);
   k->newest = HILO_NEW_ZEROED(o->arena, hilo_fiber *, k->n_ranks + 1);
   k->rng_state = hilo_arena_alloc_array(o->arena, k->n_ranks + 1, sizeof(*k->rng_state), 8);

@@ -1,9 +1,9 @@
 /* The lexer of MLIR text: blanks, words, numbers, strings, and the one error. */
 #include "formats/mlir/mlir_impl.h"
 
-#include <stdio.h>
+#include "formats/seen.h"
 
-enum { MAX_SEEN = 40 /* bytes of the text in a message */ };
+#include <stdio.h>
 
 #define LETTER (MLIR_IDENT | MLIR_SUFFIX | MLIR_ALPHA)
 #define DIGIT (MLIR_IDENT | MLIR_SUFFIX | MLIR_DIGIT)
@@ -65,25 +65,11 @@ void hilo_mlir_note(mlir_reader *r, uint32_t at, const char *fmt, ...) {
 }
 
 hilo_str hilo_mlir_seen(mlir_reader *r, const char *p) {
-  hilo_sb sb = hilo_sb_make(&r->scratch->arena);
   const char *q = p;
   if (p < r->end && (*p == '%' || *p == '@' || *p == '#' || *p == '!')) q++;
   const hilo_str rest = mlir_suffix_at(q);
-  const hilo_str word = {p, (size_t)(rest.p - p) + rest.n};
-  if (p >= r->end)
-    hilo_sb_cat(&sb, "the end of the text");
-  else if (rest.n)
-    hilo_sb_printf(&sb, "`%.*s%s`", (int)(word.n > MAX_SEEN ? MAX_SEEN : word.n), word.p,
-                   word.n > MAX_SEEN ? "..." : "");
-  else if (*p == '"')
-    hilo_sb_cat(&sb, "a string");
-  else if (*p == '\n' || *p == '\r')
-    hilo_sb_cat(&sb, "the end of the line");
-  else if ((uint8_t)*p <= ' ' || (uint8_t)*p >= 0x7f)
-    hilo_sb_printf(&sb, "the byte 0x%02x", (uint8_t)*p);
-  else
-    hilo_sb_printf(&sb, "`%c`", *p);
-  return hilo_sb_view(&sb);
+  const hilo_str word = {p, rest.n ? (size_t)(rest.p - p) + rest.n : 0};
+  return hilo_seen_at(&r->scratch->arena, p, r->end, word);
 }
 
 bool hilo_mlir_expected(mlir_reader *r, const char *what) {
@@ -154,10 +140,10 @@ int hilo_mlir_hex_digit(char c) {
 }
 
 static bool too_large(mlir_reader *r, hilo_str number, const char *what) {
-  const int shown = number.n > MAX_SEEN ? MAX_SEEN : (int)number.n;
+  const int shown = number.n > HILO_MAX_SEEN ? HILO_MAX_SEEN : (int)number.n;
   return hilo_mlir_fail(r, HILO_DIAG_EMOD904, number.p,
                         "`%.*s%s` does not fit 64 bits: expected %s", shown, number.p,
-                        number.n > MAX_SEEN ? "..." : "", what);
+                        number.n > HILO_MAX_SEEN ? "..." : "", what);
 }
 
 bool hilo_mlir_int_slow(mlir_reader *r, int64_t *out, const char *what) {

@@ -4,13 +4,13 @@
  * lines and columns are counted in one walk. */
 #include "formats/text/hlo_text_impl.h"
 
+#include "formats/seen.h"
 #include "num/float_text.h"
 
 #include <stdlib.h>
 
 enum {
   MAX_ERRORS = 1000, /* beyond it reading ends: the text is not what it is taken for */
-  MAX_SEEN = 40,     /* bytes of the text in a message */
 };
 
 #define ALPHA (TEXT_IDENT | TEXT_ALPHA)
@@ -83,22 +83,7 @@ void hilo_text_note(text_reader *r, uint32_t at, const char *fmt, ...) {
 }
 
 hilo_str hilo_text_seen(text_reader *r, const char *p) {
-  hilo_sb sb = hilo_sb_make(&r->scratch->arena);
-  const hilo_str word = text_ident_at(p);
-  if (p >= r->end)
-    hilo_sb_cat(&sb, "the end of the text");
-  else if (word.n)
-    hilo_sb_printf(&sb, "`%.*s%s`", (int)(word.n > MAX_SEEN ? MAX_SEEN : word.n), word.p,
-                   word.n > MAX_SEEN ? "..." : "");
-  else if (*p == '"' || *p == '\'')
-    hilo_sb_cat(&sb, "a string");
-  else if (*p == '\n' || *p == '\r')
-    hilo_sb_cat(&sb, "the end of the line");
-  else if ((uint8_t)*p <= ' ' || (uint8_t)*p >= 0x7f)
-    hilo_sb_printf(&sb, "the byte 0x%02x", (uint8_t)*p);
-  else
-    hilo_sb_printf(&sb, "`%c`", *p);
-  return hilo_sb_view(&sb);
+  return hilo_seen_at(&r->scratch->arena, p, r->end, text_ident_at(p));
 }
 
 bool hilo_text_expected(text_reader *r, const char *what) {
@@ -170,9 +155,9 @@ bool hilo_text_int_slow(text_reader *r, int64_t *out, const char *what) {
   if (p == digits) return hilo_text_expected(r, what);
   const hilo_str number = {r->p, (size_t)(p - r->p)};
   if (!hilo_str_parse_i64(number, out)) {
-    const int shown = number.n > MAX_SEEN ? MAX_SEEN : (int)number.n;
+    const int shown = number.n > HILO_MAX_SEEN ? HILO_MAX_SEEN : (int)number.n;
     return hilo_text_fail(r, HILO_DIAG_EMOD900, r->p, "`%.*s%s` does not fit 64 bits: expected %s",
-                          shown, number.p, number.n > MAX_SEEN ? "..." : "", what);
+                          shown, number.p, number.n > HILO_MAX_SEEN ? "..." : "", what);
   }
   r->p = p;
   return true;

@@ -269,7 +269,8 @@ static hilo_status prepare(job *j, hilo_module *m, hilo_layers *layers, hilo_uni
   if (is_dumped(config, point_before_cut))
     HILO_TRY(dump_point(p, m, config->out_dir, point_before_cut));
   const hilo_layers_options how = {.detect = !config->disable_layer_det};
-  HILO_TRY(hilo_layers_find(m, &how, p->diags, p->kept, layers));
+  HILO_TRY(hilo_layers_find(m, &how, p->diags, p->scratch, p->kept, layers));
+  hilo_arena_reset(p->scratch);
   j->cut.m = m;
   report_layers(j, layers);
   const int64_t threshold = config->modular_flow_mac_threshold;
@@ -285,6 +286,7 @@ static hilo_status prepare(job *j, hilo_module *m, hilo_layers *layers, hilo_uni
   if (config->dump_partitioned_hlo || is_dumped(config, point_cut))
     HILO_TRY(dump_point(p, m, config->out_dir, point_cut));
   report_pieces(j);
+  hilo_arena_reset(p->scratch);
   return hilo_netlist_check(&j->cut, p->diags, p->scratch);
 }
 

@@ -10,7 +10,7 @@ static bool is_repeated(const hilo_module *m, hilo_inst i) {
 }
 
 static void find_repeated(hilo_cutter *c) {
-  c->repeated = hilo_partition_cheap(c->m, c->arena);
+  c->repeated = hilo_partition_cheap(c->m, c->scratch);
   HILO_FOR_EACH_INST(c->m, c->m->entry, i) {
     if (is_repeated(c->m, i) && !hilo_control_has(c->m, i))
       hilo_bitset_set(c->repeated, hilo_ix(c->m, i));
@@ -31,7 +31,7 @@ static bool feeds_elementwise(const hilo_module *m, hilo_inst v, bool may_broadc
 }
 
 static void find_liftable(hilo_cutter *c) {
-  c->liftable = hilo_bitset_create(c->arena, c->m->n_inst_slots);
+  c->liftable = hilo_bitset_create(c->scratch, c->m->n_inst_slots);
   HILO_FOR_EACH_INST(c->m, c->m->entry, i) {
     if (hilo_inst_is(c->m, i, HILO_OP_CONSTANT) &&
         hilo_type_row_of(&c->m->types, hilo_inst_type(c->m, i))->n == 0 &&
@@ -44,12 +44,12 @@ hilo_status hilo_partition_cut(hilo_module *m, const hilo_layers *layers, const 
                                const hilo_cut_options *options, hilo_pass_ctx *ctx,
                                hilo_arena *arena, hilo_cut *out) {
   *out = (hilo_cut){.m = m, .units = units, .layers = layers};
-  hilo_cutter c = {.cut = out, .m = m, .arena = arena, .ctx = ctx};
+  hilo_cutter c = {.cut = out, .m = m, .arena = arena, .scratch = ctx->scratch, .ctx = ctx};
   c.copies_unit = units->n > 1 ? units->n : 0;
   HILO_TRY(hilo_cut_prepare(&c));
   find_repeated(&c);
   find_liftable(&c);
-  c.graph = hilo_entry_graph_make(m, arena);
+  c.graph = hilo_entry_graph_make(m, c.scratch);
   hilo_cut_classify(&c);
   hilo_cut_bodies(&c);
   hilo_cut_order(&c);

@@ -174,7 +174,7 @@ static bool make_piece(bodies *b, uint32_t unit, hilo_piece *piece) {
 static void find_seeds(bodies *b) {
   hilo_cutter *c = b->c;
   for (uint32_t k = 0; k < c->cut->n_outputs; k++) add_output(b, c->cut->outputs[k]);
-  const uint64_t *effects = hilo_effects_make(c->m, c->arena);
+  const uint64_t *effects = hilo_effects_make(c->m, c->scratch);
   HILO_FOR_EACH_INST(c->m, c->m->entry, i) {
     if (!hilo_inst_has_effect(c->m, i, effects)) continue;
     if (hilo_inst_is(c->m, i, HILO_OP_PARAMETER)) continue;
@@ -194,10 +194,10 @@ void hilo_cut_bodies(hilo_cutter *c) {
   bodies b = {.c = c,
               .outputs = HILO_NEW_ZEROED(c->arena, inst_list, n_units),
               .effects = HILO_NEW_ZEROED(c->arena, inst_list, n_units),
-              .is_output = hilo_bitset_create(c->arena, n_slots),
-              .mark = HILO_NEW_ZEROED(c->arena, uint32_t, n_slots),
-              .up = HILO_NEW_ZEROED(c->arena, uint64_t, n_slots),
-              .down = HILO_NEW_ZEROED(c->arena, uint64_t, n_slots)};
+              .is_output = hilo_bitset_create(c->scratch, n_slots),
+              .mark = HILO_NEW_ZEROED(c->scratch, uint32_t, n_slots),
+              .up = HILO_NEW_ZEROED(c->scratch, uint64_t, n_slots),
+              .down = HILO_NEW_ZEROED(c->scratch, uint64_t, n_slots)};
   find_seeds(&b);
   /* One more in front, for the piece of cut_scalars.c. */
   hilo_piece *pieces = HILO_NEW_ARRAY(c->arena, hilo_piece, n_units + 1);

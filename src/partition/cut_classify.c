@@ -36,31 +36,31 @@ static void classify(classifier *k, hilo_inst i) {
       extra.neuron.ix,       extra.is_composite,      extra.execution_thread.ix,
       extra.channel_id != 0, m->inst.attr[ix]};
   k->words.n = 0;
-  for (uint32_t w = 0; w < FIXED_WORDS; w++) HILO_PUSH(c->arena, &k->words, fixed[w]);
+  for (uint32_t w = 0; w < FIXED_WORDS; w++) HILO_PUSH(c->scratch, &k->words, fixed[w]);
   for (uint32_t callee = 0; callee < hilo_inst_n_called(m, i); callee++) {
     const hilo_digest digest = hilo_canonical_digest(k->canonical, hilo_inst_called(m, i, callee));
-    HILO_PUSH(c->arena, &k->words, hilo_store_put(&k->bodies, 0, &digest, sizeof(digest)));
+    HILO_PUSH(c->scratch, &k->words, hilo_store_put(&k->bodies, 0, &digest, sizeof(digest)));
   }
   c->class[ix] = put_words(k);
   bool inserted;
   uint32_t *at = hilo_map_at(&k->look_of, c->class[ix], &inserted);
   if (inserted) {
     *at = k->looks.n;
-    HILO_PUSH(c->arena, &k->looks,
+    HILO_PUSH(c->scratch, &k->looks,
               hilo_canonical_inst_hash(k->canonical, i, !is_scalar_constant(m, i)));
   }
   c->look[ix] = k->looks.v[*at];
 }
 
 void hilo_cut_classify(hilo_cutter *c) {
-  classifier k = {.c = c, .canonical = hilo_canonical_make(c->m, c->arena)};
-  hilo_store_init(&k.classes, c->arena, NULL);
-  hilo_store_init(&k.bodies, c->arena, NULL);
-  c->class = HILO_NEW_ZEROED(c->arena, uint32_t, c->m->n_inst_slots);
-  c->look = HILO_NEW_ZEROED(c->arena, uint64_t, c->m->n_inst_slots);
-  k.look_of = hilo_map_make(c->arena);
+  classifier k = {.c = c, .canonical = hilo_canonical_make(c->m, c->scratch)};
+  hilo_store_init(&k.classes, c->scratch, NULL);
+  hilo_store_init(&k.bodies, c->scratch, NULL);
+  c->class = HILO_NEW_ZEROED(c->scratch, uint32_t, c->m->n_inst_slots);
+  c->look = HILO_NEW_ZEROED(c->scratch, uint64_t, c->m->n_inst_slots);
+  k.look_of = hilo_map_make(c->scratch);
   HILO_FOR_EACH_INST(c->m, c->m->entry, i) { classify(&k, i); }
-  HILO_VEC_FREE(c->arena, &k.words);
-  HILO_VEC_FREE(c->arena, &k.looks);
+  HILO_VEC_FREE(c->scratch, &k.words);
+  HILO_VEC_FREE(c->scratch, &k.looks);
   hilo_map_free(&k.look_of);
 }

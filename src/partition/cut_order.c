@@ -24,7 +24,7 @@ typedef struct {
 static void find_data_order(ordering *o) {
   hilo_cut *cut = o->c->cut;
   o->row_words = HILO_BITSET_WORDS(cut->n_pieces);
-  o->before = HILO_NEW_ZEROED(o->c->arena, uint64_t, o->row_words * cut->n_pieces + 1);
+  o->before = HILO_NEW_ZEROED(o->c->scratch, uint64_t, o->row_words * cut->n_pieces + 1);
   for (uint32_t p = 0; p < cut->n_pieces; p++) {
     uint64_t *row = o->before + p * o->row_words;
     for (uint32_t k = 0; k < cut->pieces[p].n_inputs; k++) {
@@ -138,7 +138,7 @@ static int by_output(const void *a, const void *b) {
 static void place_aliases(ordering *o) {
   hilo_cut *cut = o->c->cut;
   const hilo_module *m = cut->m;
-  uint32_t *leaf = HILO_NEW_ZEROED(o->c->arena, uint32_t, cut->n_inst_slots);
+  uint32_t *leaf = HILO_NEW_ZEROED(o->c->scratch, uint32_t, cut->n_inst_slots);
   for (uint32_t k = 0; k < cut->n_inputs; k++) leaf[hilo_ix(m, cut->inputs[k])] = k + 1;
   const piece_list *readers = find_readers(o, leaf);
   piece_list *of_piece = HILO_NEW_ZEROED(o->c->arena, piece_list, cut->n_pieces + 1);
@@ -164,11 +164,11 @@ static void place_aliases(ordering *o) {
 void hilo_cut_order(hilo_cutter *c) {
   hilo_cut *cut = c->cut;
   ordering o = {.c = c,
-                .piece_of_unit = HILO_NEW_ZEROED(c->arena, uint32_t, cut->units->n + 1),
+                .piece_of_unit = HILO_NEW_ZEROED(c->scratch, uint32_t, cut->units->n + 1),
                 .after = HILO_NEW_ZEROED(c->arena, piece_list, cut->n_pieces + 1),
-                .computed = hilo_bitset_create(c->arena, cut->n_inst_slots),
-                .seen_by = HILO_NEW_ZEROED(c->arena, uint32_t, cut->n_inst_slots),
-                .at = HILO_NEW_ZEROED(c->arena, uint32_t, cut->n_inst_slots)};
+                .computed = hilo_bitset_create(c->scratch, cut->n_inst_slots),
+                .seen_by = HILO_NEW_ZEROED(c->scratch, uint32_t, cut->n_inst_slots),
+                .at = HILO_NEW_ZEROED(c->scratch, uint32_t, cut->n_inst_slots)};
   for (uint32_t p = 0; p < cut->n_pieces; p++) o.piece_of_unit[cut->pieces[p].unit] = p + 1;
   follow_edges(&o);
   place_aliases(&o);

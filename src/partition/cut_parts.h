@@ -8,7 +8,7 @@
 typedef struct {
   hilo_cut *cut;
   hilo_module *m;
-  hilo_arena *arena;
+  hilo_arena *arena, *scratch; /* of the cut; of its making */
   hilo_pass_ctx *ctx;
   uint32_t copies_unit; /* where copies of outputs go: behind all others, if there are others */
   uint32_t *unit;       /* by instruction of the entry */

@@ -14,7 +14,7 @@ bool hilo_cut_is_input(const hilo_module *m, hilo_inst i) {
 
 /* By the regions of the layers; for what was made since, the latest unit of its operands. */
 static void set_units(hilo_cutter *c, uint32_t n_known, uint32_t of_new) {
-  uint32_t *unit = HILO_NEW_ZEROED(c->arena, uint32_t, c->m->n_inst_slots);
+  uint32_t *unit = HILO_NEW_ZEROED(c->scratch, uint32_t, c->m->n_inst_slots);
   const hilo_layers *layers = c->cut->layers;
   for (uint32_t ix = 1; ix < c->m->n_inst_slots; ix++)
     unit[ix] = ix >= n_known ? of_new
@@ -61,7 +61,7 @@ static hilo_inst spell_out(hilo_module *m, hilo_inst x, hilo_inst at, hilo_arena
 static void spell_out_crossing_tuples(hilo_cutter *c) {
   hilo_module *m = c->m;
   const uint32_t n_known = m->n_inst_slots;
-  uint32_t *made_in = HILO_NEW_ZEROED(c->arena, uint32_t, n_known); /* its tuple, made once */
+  uint32_t *made_in = HILO_NEW_ZEROED(c->scratch, uint32_t, n_known); /* its tuple, made once */
   HILO_FOR_EACH_INST(m, m->entry, i) {
     const uint32_t ix = hilo_ix(m, i);
     if (ix >= n_known) continue;
@@ -151,7 +151,7 @@ static void list_outputs(hilo_cutter *c, hilo_inst old_root, hilo_inst end) {
   inst_list leaves = {0};
   const uint32_t n_known = m->n_inst_slots;
   gather_leaves(c, old_root, &leaves);
-  uint64_t *seen = hilo_bitset_create(c->arena, n_known);
+  uint64_t *seen = hilo_bitset_create(c->scratch, n_known);
   hilo_type *types = HILO_NEW_ARRAY(c->ctx->scratch, hilo_type, leaves.n + 1);
   for (uint32_t k = 0; k < leaves.n; k++) {
     const hilo_inst v = leaves.v[k];

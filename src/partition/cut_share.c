@@ -74,8 +74,8 @@ static void lift_scalars(sharing *s) {
 
 void hilo_cut_share(hilo_cutter *c, bool share, bool lift) {
   hilo_cut *cut = c->cut;
-  sharing s = {.c = c, .number = HILO_NEW_ZEROED(c->arena, uint32_t, cut->n_inst_slots)};
-  hilo_store_init(&s.texts, c->arena, NULL);
+  sharing s = {.c = c, .number = HILO_NEW_ZEROED(c->scratch, uint32_t, cut->n_inst_slots)};
+  hilo_store_init(&s.texts, c->scratch, NULL);
   s.definition_of = hilo_map_make(c->arena);
   if (share && lift) lift_scalars(&s);
   cut->definitions = HILO_NEW_ARRAY(c->arena, hilo_piece_definition, cut->n_pieces + 1);

@@ -108,7 +108,7 @@ static void count_macs(hilo_finder *f) {
 
 void hilo_finder_set_layers(hilo_finder *f, uint32_t n_layers) {
   f->out->n_layers = n_layers;
-  f->out->regions = HILO_NEW_ZEROED(f->arena, hilo_layer_region, 2 * (size_t)n_layers + 1);
+  f->out->regions = HILO_NEW_ZEROED(f->kept_arena, hilo_layer_region, 2 * (size_t)n_layers + 1);
 }
 
 static void keep_whole(hilo_finder *f) {
@@ -120,13 +120,14 @@ static void keep_whole(hilo_finder *f) {
 }
 
 hilo_status hilo_layers_find(const hilo_module *m, const hilo_layers_options *options,
-                             hilo_diags *diags, hilo_arena *arena, hilo_layers *out) {
+                             hilo_diags *diags, hilo_arena *scratch, hilo_arena *arena,
+                             hilo_layers *out) {
   *out = (hilo_layers){0};
   out->region = HILO_NEW_ZEROED(arena, uint32_t, m->n_inst_slots);
   out->cheap = hilo_partition_cheap(m, arena);
-  hilo_finder f = {.m = m, .arena = arena, .diags = diags, .out = out};
-  f.graph = hilo_entry_graph_make(m, arena);
-  f.own = HILO_NEW_ZEROED(arena, uint32_t, m->n_inst_slots);
+  hilo_finder f = {.m = m, .arena = scratch, .kept_arena = arena, .diags = diags, .out = out};
+  f.graph = hilo_entry_graph_make(m, scratch);
+  f.own = HILO_NEW_ZEROED(scratch, uint32_t, m->n_inst_slots);
   HILO_TRY(hilo_layers_by_markers(&f));
   if (out->source == HILO_LAYERS_NONE && options->detect) hilo_layers_by_scopes(&f);
   if (out->source == HILO_LAYERS_NONE && options->detect) hilo_layers_by_repetition(&f);

@@ -44,10 +44,11 @@ typedef struct {
 } hilo_layers_options;
 
 /* Parameters are in no region: each module reads the ones it needs. HILO_INPUT_ERROR with
- * NCC_MOD001 where markers do not pair. All in `arena`. */
+ * NCC_MOD001 where markers do not pair. What is found is in `arena`. */
 HILO_NODISCARD hilo_status hilo_layers_find(const hilo_module *m,
                                             const hilo_layers_options *options, hilo_diags *diags,
-                                            hilo_arena *arena, hilo_layers *out);
+                                            hilo_arena *scratch, hilo_arena *arena,
+                                            hilo_layers *out);
 
 /* Is it copied into each module that uses it: a constant of up to 4 KiB, iota, partition-id,
  * replica-id; get-tuple-element, reshape, bitcast, broadcast or load (a call of

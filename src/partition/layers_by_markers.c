@@ -127,7 +127,7 @@ static hilo_inst *number(pairing *p, uint32_t *start_of_end) {
   uint32_t n_layers = 0, n_cuts = 0;
   for (uint32_t k = 0; k < p->markers.n; k++) n_layers += !p->markers.v[k].is_end;
   hilo_finder_set_layers(f, n_layers);
-  hilo_inst *cuts = HILO_NEW_ARRAY(f->arena, hilo_inst, p->markers.n);
+  hilo_inst *cuts = HILO_NEW_ARRAY(f->kept_arena, hilo_inst, p->markers.n);
   uint32_t layer = 0;
   for (uint32_t k = 0; k < p->markers.n; k++) {
     const marker *mark = &p->markers.v[k];

@@ -168,7 +168,7 @@ static void cut_run(repetition *r, uint32_t nth) {
   for (uint32_t k = 0; k + 1 < n_periods; k++) {
     const hilo_inst cut = find_cut(r, its.first + k * its.period, its.period);
     if (!cut.ix) break;
-    HILO_PUSH(r->f->arena, &r->cuts, cut);
+    HILO_PUSH(r->f->kept_arena, &r->cuts, cut);
     HILO_PUSH(r->f->arena, &r->run_of_cut, nth + 1);
   }
   if (r->cuts.n - before < MIN_PERIODS - 1) r->cuts.n = r->run_of_cut.n = before;

@@ -307,7 +307,7 @@ static void move_ends_of_runs(tails *t, const uint64_t *ends_run) {
 /* ---- all of it ---- */
 
 static void describe(scoping *s) {
-  hilo_sb sb = hilo_sb_make(s->f->arena);
+  hilo_sb sb = hilo_sb_make(s->f->kept_arena);
   for (uint32_t k = 0; k < s->stacks.n; k++) {
     if (!s->stacks.v[k].used) continue;
     hilo_str path = s->texts.v[k];

@@ -7,7 +7,7 @@
 
 typedef struct {
   const hilo_module *m;
-  hilo_arena *arena;
+  hilo_arena *arena, *kept_arena; /* of the search; of what is found */
   hilo_diags *diags;
   hilo_entry_graph graph;
   hilo_layers *out;

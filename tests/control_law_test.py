@@ -342,6 +342,8 @@ class Grower:
             for node in body.nodes:
                 for inner in (n for called in node.bodies for n in called.nodes):
                     after[inner.number].add(node.number)
+                    if node.op == "while":  # the next turn starts with what this one gave
+                        after[node.bodies[0].root.number].add(inner.number)
                 for p in node.operands + node.preds:
                     after[p.number].add(node.number)
                     for inner in (n for called in node.bodies for n in called.nodes):

@@ -60,8 +60,8 @@ bool hilo_type_is_fine(hilo_printer *p, hilo_inst i, bool allow_empty) {
   switch (problem) {
   case HILO_TYPE_NO_DTYPE:
     HILO_REFUSE(p, DTYPE, i, "%s dtype is not supported: `%s` has the type `%.*s`",
-                mlir_name(hilo_type_etype(&p->m->types, leaf)),
-                hilo_op_name(hilo_inst_op(p->m, i)), HILO_FMT(text));
+                mlir_name(hilo_type_etype(&p->m->types, leaf)), hilo_op_name(hilo_inst_op(p->m, i)),
+                HILO_FMT(text));
     break;
   case HILO_TYPE_DYNAMIC_DIMS:
     HILO_REFUSE(p, DYNAMIC, i, "`%s` has the dynamic shape `%.*s`: expected fixed sizes",

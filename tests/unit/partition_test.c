@@ -109,9 +109,9 @@ static void a_post_order_begins_at_the_root(void **state) {
 static hilo_layers find(const hilo_module *m) {
   hilo_diags diags = hilo_diags_make(&arena);
   hilo_layers layers;
-  assert_int_equal(
-      hilo_layers_find(m, &(hilo_layers_options){.detect = true}, &diags, &scratch, &arena, &layers),
-      HILO_OK);
+  assert_int_equal(hilo_layers_find(m, &(hilo_layers_options){.detect = true}, &diags, &scratch,
+                                    &arena, &layers),
+                   HILO_OK);
   return layers;
 }
 

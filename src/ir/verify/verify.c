@@ -111,8 +111,8 @@ static bool report_element(hilo_verifier *v, hilo_inst i, const hilo_shape *shap
         want ? (hilo_shape){.type = {(uint32_t)want->items[k]}} : c->elements.v[shape->at + k];
     if (hilo_infer_matches(c, &element, declared)) continue;
     hilo_verify_error(v, HILO_DIAG_EMOD918, i, "element %u of `%s` is declared as %s, expected %s",
-                      k, hilo_op_name(hilo_inst_op(v->m, i)),
-                      hilo_infer_type_text(c, declared), hilo_infer_shape_text(c, &element));
+                      k, hilo_op_name(hilo_inst_op(v->m, i)), hilo_infer_type_text(c, declared),
+                      hilo_infer_shape_text(c, &element));
     return true;
   }
   return false;

@@ -8,8 +8,8 @@
  * A type that is refused is reported where it comes into the program, not at everything that
  * carries it on. The module is not changed. O(instructions). */
 #include "analysis/custom_call.h"
-#include "base/vec.h"
 #include "analysis/device.h"
+#include "base/vec.h"
 #include "passes/dialect/complex_parts.h"
 #include "passes/dialect/outputs.h"
 #include "passes/dialect/support_checks.h"

@@ -214,7 +214,23 @@ static int by_next(const void *x, const void *y) {
   return (a->value > b->value) - (a->value < b->value);
 }
 
-static hilo_inst clone_cone(remat *r, const choice *c, hilo_inst *current) {
+/* Places of the operands of all members of all choices, in order, as they are before anything is
+ * redirected: a member of one cone may be a reader that another one redirects. */
+static uint32_t *operand_places(const remat *r) {
+  const hilo_lifetimes *l = &r->plan.l;
+  hilo_vec(uint32_t) places = {0};
+  for (uint32_t k = 0; k < r->choices.n; k++)
+    for (uint32_t e = 0; e < r->choices.v[k].n; e++) {
+      const hilo_inst i = l->insts[r->choices.v[k].members[e]];
+      for (uint32_t o = 0; o < hilo_inst_n_operands(r->plan.m, i); o++)
+        HILO_PUSH(r->arena, &places, hilo_plan_place(&r->plan, hilo_inst_operand(r->plan.m, i, o)));
+    }
+  return places.v;
+}
+
+/* `*places` are those of the choice's members, and move behind them. */
+static hilo_inst clone_cone(remat *r, const choice *c, const hilo_inst *current,
+                            const uint32_t **places) {
   const hilo_lifetimes *l = &r->plan.l;
   hilo_module *m = r->plan.m;
   hilo_inst clones[HILO_MAX_CONE];
@@ -223,7 +239,7 @@ static hilo_inst clone_cone(remat *r, const choice *c, hilo_inst *current) {
     const uint32_t n = hilo_inst_n_operands(m, i);
     hilo_inst *operands = HILO_NEW_ARRAY(r->arena, hilo_inst, (size_t)n + 1);
     for (uint32_t o = 0; o < n; o++) {
-      const uint32_t place = hilo_plan_place(&r->plan, hilo_inst_operand(m, i, o));
+      const uint32_t place = *(*places)++;
       operands[o] = current[place];
       for (uint32_t e = 0; e < k; e++)
         if (c->members[e] == place) operands[o] = clones[e];
@@ -265,16 +281,16 @@ static void redirect(remat *r, const hilo_gap *gap, hilo_inst clone) {
   }
 }
 
-/* `current[place]`: what holds the value of that place at the point that has been reached. The
- * operands of originals are read before any is redirected: cones are as they were found. */
+/* `current[place]`: what holds the value of that place at the point that has been reached. */
 static void clone_all(remat *r) {
   const hilo_lifetimes *l = &r->plan.l;
   hilo_inst *current = HILO_NEW_ARRAY(r->arena, hilo_inst, (size_t)l->n + 1);
   memcpy(current, l->insts, (size_t)l->n * sizeof(hilo_inst));
-  qsort(r->choices.v, r->choices.n, sizeof(choice), by_next);
+  if (r->choices.n) qsort(r->choices.v, r->choices.n, sizeof(choice), by_next);
+  const uint32_t *places = operand_places(r);
   for (uint32_t k = 0; k < r->choices.n; k++) {
     const choice *c = &r->choices.v[k];
-    const hilo_inst clone = clone_cone(r, c, current);
+    const hilo_inst clone = clone_cone(r, c, current, &places);
     tag(r, clone, l->insts[c->gap->value]);
     redirect(r, c->gap, clone);
     current[c->gap->value] = clone;

@@ -234,7 +234,7 @@ typedef struct {
 } window;
 
 static window rand_window(const int64_t *dims, uint32_t rank, bool dilates) {
-  window w;
+  window w = {0}; /* all of it is handed on */
   for (uint32_t d = 0; d < rank; d++) {
     w.size[d] = rand_once_in(&f, 3) ? 1 : rand_in(&f, 1, 4);
     w.stride[d] = rand_once_in(&f, 2) ? 1 : rand_in(&f, 1, 3);

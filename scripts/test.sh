@@ -19,8 +19,8 @@ export HILO_CORPUS HILO_PYTHON
 # XLA itself, for the test that compares with it. Without it that test is skipped.
 if [ -z "${HILO_JAX_PYTHON-}" ] && [ -d "$HILO_CORPUS" ]; then
   HILO_JAX_PYTHON=$PWD/build/venv-jax/bin/python
-  "$HILO_JAX_PYTHON" -c 'import jaxlib' 2>/dev/null ||
-    { python3 -m venv build/venv-jax && timeout 300 build/venv-jax/bin/pip install -q jaxlib==0.10.2; } ||
+  "$HILO_JAX_PYTHON" -c 'import jax' 2>/dev/null ||
+    { python3 -m venv build/venv-jax && timeout 300 build/venv-jax/bin/pip install -q jax==0.10.2 jaxlib==0.10.2; } ||
     echo "test: jaxlib cannot be installed: the comparison with XLA is skipped"
   export HILO_JAX_PYTHON
 fi

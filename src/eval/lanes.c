@@ -130,7 +130,8 @@ void hilo_lanes_store(hilo_etype etype, char *data, uint64_t at, uint32_t n,
 
 void hilo_lanes_round(hilo_etype etype, uint32_t n, hilo_lanes *lanes) {
   const unsigned bits = hilo_etype_table[etype].bits;
-  const uint64_t mask = ~0ull >> (64 - bits), sign = 1ull << (bits - 1);
+  const unsigned width = bits < 64 ? bits : 64; /* complex numbers have more, and need no mask */
+  const uint64_t mask = ~0ull >> (64 - width), sign = 1ull << (width - 1);
   switch (hilo_etype_class_of(etype)) {
   case HILO_CLASS_SIGNED:
     if (bits < 64)

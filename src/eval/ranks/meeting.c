@@ -81,7 +81,7 @@ static hilo_status find_grouping(hilo_machine *k, hilo_inst i, const grouping **
     for (uint32_t j = 0; j < g.groups.n_groups; j++) {
       const uint32_t from = g.groups.first[j], n = g.groups.first[j + 1] - from;
       g.sorted[j] = HILO_NEW_ARRAY(arena, uint32_t, n + 1);
-      memcpy(g.sorted[j], g.groups.ranks + from, n * sizeof(uint32_t));
+      if (n) memcpy(g.sorted[j], g.groups.ranks + from, n * sizeof(uint32_t));
       qsort(g.sorted[j], n, sizeof(uint32_t), compare_ranks);
     }
     HILO_PUSH(arena, &all->groupings, g);

@@ -251,3 +251,25 @@ hilo_status hilo_file_write(hilo_arena *arena, const char *path, hilo_str bytes,
   HILO_TRY(hilo_output_write(&out, bytes, diags));
   return hilo_output_commit(&out, diags);
 }
+
+/* ---- paths ---- */
+
+hilo_str hilo_path_directory(hilo_str path) {
+  while (path.n && path.p[path.n - 1] != '/') path.n--;
+  return path;
+}
+
+hilo_str hilo_path_base(hilo_str path) {
+  const size_t n = hilo_path_directory(path).n;
+  return (hilo_str){path.p + n, path.n - n};
+}
+
+const char *hilo_path_join(hilo_arena *arena, hilo_str directory, hilo_str name) {
+  hilo_sb sb = hilo_sb_make(arena);
+  if (directory.n && !(name.n && name.p[0] == '/')) {
+    hilo_sb_str(&sb, directory);
+    if (directory.p[directory.n - 1] != '/') hilo_sb_char(&sb, '/');
+  }
+  hilo_sb_str(&sb, name);
+  return hilo_sb_cstr(&sb);
+}

@@ -1,4 +1,4 @@
-/* Files: reading one whole, writing one so that it is there complete or not at all. */
+/* Files: their paths, reading one whole, writing one so that it is there complete or not at all. */
 #ifndef HILO_BASE_FILE_H
 #define HILO_BASE_FILE_H
 
@@ -42,5 +42,12 @@ void hilo_output_abort(hilo_output *out);
 
 /* The three in one. */
 hilo_status hilo_file_write(hilo_arena *arena, const char *path, hilo_str bytes, hilo_diags *diags);
+
+/* `<directory>/<name>` in `arena`; an absolute name ignores the directory, and an empty directory
+ * is the working one. */
+const char *hilo_path_join(hilo_arena *arena, hilo_str directory, hilo_str name);
+/* The parts of a path before and behind its last slash; the slash belongs to the first. */
+hilo_str hilo_path_directory(hilo_str path);
+hilo_str hilo_path_base(hilo_str path);
 
 #endif

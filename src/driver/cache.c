@@ -19,7 +19,6 @@
 #include "base/file.h"
 #include "driver/build_id.h"
 #include "driver/option_table.h"
-#include "driver/program.h"
 
 #define MAGIC "hilo cache 1"
 enum {

@@ -5,7 +5,6 @@
 #include <jansson.h>
 
 #include "base/file.h"
-#include "driver/program.h"
 #include "formats/hlo_text.h"
 #include "formats/load.h"
 #include "ir/hlo_print.h"

@@ -73,28 +73,6 @@ static hilo_status run_passes(hilo_program *p, hilo_module *m, hilo_schedule_rep
   return status;
 }
 
-/* ---- paths ---- */
-
-hilo_str hilo_path_directory(hilo_str path) {
-  while (path.n && path.p[path.n - 1] != '/') path.n--;
-  return path;
-}
-
-hilo_str hilo_path_base(hilo_str path) {
-  const size_t n = hilo_path_directory(path).n;
-  return (hilo_str){path.p + n, path.n - n};
-}
-
-const char *hilo_path_join(hilo_arena *arena, hilo_str directory, hilo_str name) {
-  hilo_sb sb = hilo_sb_make(arena);
-  if (directory.n && !(name.n && name.p[0] == '/')) {
-    hilo_sb_str(&sb, directory);
-    if (directory.p[directory.n - 1] != '/') hilo_sb_char(&sb, '/');
-  }
-  hilo_sb_str(&sb, name);
-  return hilo_sb_cstr(&sb);
-}
-
 /* ---- files ---- */
 
 hilo_status hilo_program_add_file(hilo_program *p, const char *path, hilo_str head, hilo_str data) {

@@ -48,11 +48,4 @@ HILO_NODISCARD hilo_status hilo_program_commit(hilo_program *p);
 /* What was not committed is gone. Always called at the end. */
 void hilo_program_abort(hilo_program *p);
 
-/* `<directory>/<name>` in `arena`; an absolute name ignores the directory, and an empty directory
- * is the working one. */
-const char *hilo_path_join(hilo_arena *arena, hilo_str directory, hilo_str name);
-/* The parts of a path before and behind its last slash; the slash belongs to the first. */
-hilo_str hilo_path_directory(hilo_str path);
-hilo_str hilo_path_base(hilo_str path);
-
 #endif

@@ -24,6 +24,8 @@ typedef struct {
 
 /* Load, verify unless --no-verify, and settle the number of ranks. */
 HILO_NODISCARD hilo_status hilo_run_load(hilo_run_job *j, hilo_str path, hilo_module **m);
+/* The same; with --netlist `path` is a netlist, composed to a module. */
+HILO_NODISCARD hilo_status hilo_run_load_program(hilo_run_job *j, hilo_str path, hilo_module **m);
 /* Bounds and ranks of the command line and the module; hooks unset. */
 hilo_run_options hilo_run_options_of(const hilo_run_job *j, const hilo_module *m);
 /* What a failed evaluation means for the exit status. */

@@ -250,9 +250,9 @@ hilo_status hilo_pipeline_run(const hilo_pipeline_table *pipeline, hilo_runner *
 }
 
 /* What comes before everything else on MLIR input. */
-static const hilo_pass_id to_hlo[] = {HILO_PASS_chlo_legalize_to_stablehlo,
-                                      HILO_PASS_convert_custom_call_to_all_reduce,
-                                      HILO_PASS_stablehlo_legalize_to_hlo};
+static const hilo_pass_id to_hlo[] = {
+    HILO_PASS_stablehlo_legalize_quant_to_math, HILO_PASS_chlo_legalize_to_stablehlo,
+    HILO_PASS_convert_custom_call_to_all_reduce, HILO_PASS_stablehlo_legalize_to_hlo};
 
 hilo_status hilo_pipeline_to_hlo(hilo_runner *runner, hilo_module *m) {
   for (size_t k = 0; m->dialect != HILO_DIALECT_HLO && k < HILO_COUNT(to_hlo); k++)

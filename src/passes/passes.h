@@ -27,6 +27,7 @@ HILO_DECLARE_PASS(batch_norm_expander);
 /* stablehlo/ */
 HILO_DECLARE_PASS(chlo_legalize_to_stablehlo);
 HILO_DECLARE_PASS(hlo_legalize_to_stablehlo);
+HILO_DECLARE_PASS(stablehlo_legalize_quant_to_math);
 HILO_DECLARE_PASS(stablehlo_legalize_to_hlo);
 
 /* dialect/ */

@@ -196,6 +196,7 @@ static bool has_no_module(uint32_t id) {
   case HILO_PASS_collective_token_removal:   /* the verifier lets no collectives with tokens in */
   case HILO_PASS_chlo_legalize_to_stablehlo: /* StableHLO has its own check */
   case HILO_PASS_stablehlo_legalize_to_hlo:
+  case HILO_PASS_stablehlo_legalize_quant_to_math: /* no quantised elements */
   case HILO_PASS_mhlo_legalize_to_stablehlo:
   case HILO_PASS_tokens_to_control_deps:            /* collectives with tokens, again */
   case HILO_PASS_convert_custom_call_to_all_reduce: /* a call that only MLIR importers make */

@@ -196,7 +196,8 @@ static hilo_value build_value(builder *b, hilo_type type) {
     if (array->etype == HILO_TOKEN) return value;
     value.data = array->slices[b->rank];
     if (hilo_type_row_of(types, type)->flags & HILO_TYPE_DYNAMIC)
-      value.type = hilo_type_array(types, array->etype, array->dims);
+      value.type = hilo_type_array_quant(types, array->etype, array->dims, NULL, HILO_RECORD_NONE,
+                                         hilo_type_quant(types, type));
     return value;
   }
   const uint32_t n = hilo_type_n_elements_of_tuple(types, type);

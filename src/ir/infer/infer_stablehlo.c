@@ -114,7 +114,7 @@ bool hilo_infer_uniform_quantize(hilo_infer *c, hilo_shape *out) {
     return hilo_infer_fail(c, HILO_DIAG_EMOD918, "`%s` of %s gives %s, expected equal dimensions",
                            op_name(c), hilo_infer_type_text(c, operand_type(c, 0)),
                            hilo_infer_type_text(c, c->declared));
-  return gives(c, out, c->declared);
+  return hilo_infer_gives_etype(c, out, operand_type(c, 0), (hilo_etype)to->etype);
 }
 
 bool hilo_infer_uniform_dequantize(hilo_infer *c, hilo_shape *out) {

@@ -39,9 +39,6 @@ void hilo_legalize_cross_replica_sum(hilo_legalizer *l, hilo_inst i);
 void hilo_legalize_all_to_all(hilo_legalizer *l, hilo_inst i);
 void hilo_legalize_approx_top_k(hilo_legalizer *l, hilo_inst i); /* a custom call */
 
-/* legalize_quant.c: refuses quantised types */
-void hilo_legalize_quant(hilo_legalizer *l);
-
 /* legalize_sdy.c: `sdy.*` calls and shardings of Shardy's form */
 void hilo_legalize_sdy(hilo_legalizer *l);
 

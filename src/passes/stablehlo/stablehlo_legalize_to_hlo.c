@@ -9,12 +9,12 @@
  *   ApproxTopK         of JAX: a sort and slices
  *   einsum, unary_einsum, torch_index_select, cross-replica-sum: legalize_legacy.c
  *   dynamic_*, real_dynamic_slice, get_dimension_size: legalize_dynamic.c
- *   quantised types    refused: legalize_quant.c
  *   sdy.*              legalize_sdy.c
  *   marks              of hlo-legalize-to-stablehlo: unused elements, plain operands of branches
  *
  * Everything else has the same form in the IR, so that the dialect's name changes and no more.
- * Needs CHLO expanded. Linear, but for types that dynamic operations refine: linear in their uses.
+ * Needs CHLO expanded and quantised elements gone (legalize_quant.c). Linear, but for types that
+ * dynamic operations refine: linear in their uses.
  */
 #include "passes/stablehlo/legalize.h"
 
@@ -515,7 +515,6 @@ HILO_DECLARE_PASS(stablehlo_legalize_to_hlo) {
   l.n_shaped = m->n_inst_slots;
   l.shaped = hilo_bitset_create(ctx->scratch, l.n_shaped);
   hilo_legalize_sdy(&l);
-  hilo_legalize_quant(&l);
   const uint32_t n_comps = m->comp.n;
   for (uint32_t k = 1; k < n_comps; k++) {
     const hilo_comp c = hilo_comp_at(m, k);

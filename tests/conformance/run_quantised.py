@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""The quantised programs of StableHLO's public tests, without quantised types: stablehlo-legalize-quant-to-math must leave none of
+them and every stated result as it is; and each must become HLO.
+
+    run_quantised.py --bin BIN [--corpus DIR]
+
+One line a failure, then `N passed, N failed`. Exit status 1 after a failure, 77 without the corpus.
+"""
+
+import argparse
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+PASSES = "--passes=stablehlo-legalize-quant-to-math"
+SECTION = re.compile(r"^// -----.*$", re.MULTILINE)
+
+
+def sections(path):
+    with open(path, encoding="utf-8") as stream:
+        parts = [part for part in SECTION.split(stream.read()) if "func" in part]
+    for number, part in enumerate(parts):
+        yield f"{os.path.basename(path)}{f'#{number}' if len(parts) > 1 else ''}", part
+
+
+def why_not(bin_dir, text, folder):
+    """What is wrong with one program; None: nothing."""
+    source, plain = os.path.join(folder, "source.mlir"), os.path.join(folder, "plain.mlir")
+    with open(source, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    opt, run = os.path.join(bin_dir, "hlo-opt"), os.path.join(bin_dir, "hlo-run")
+    for command in ([opt, "--logfile=", PASSES, "--emit=stablehlo", "-o", plain, source],
+                    [opt, "--logfile=", "--emit=hlo", "-o", os.path.join(folder, "plain.hlo"), source]):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        if done.returncode:
+            return done.stderr.strip().splitlines()[-1]
+    with open(plain, encoding="utf-8") as stream:
+        if re.search(r"!quant\.|stablehlo\.uniform_", stream.read()):
+            return "quantised types are left"
+    done = subprocess.run([run, "--check", plain], capture_output=True, text=True, timeout=60)
+    passed = sum(int(n) for n in re.findall(r": passed, (\d+) check", done.stdout))
+    return None if done.returncode == 0 and passed else done.stdout + done.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--corpus", default=os.environ.get("HILO_CORPUS", "../shared/corpus"))
+    options = parser.parse_args()
+    paths = sorted(glob.glob(os.path.join(options.corpus, "stablehlo-testdata", "quantized", "*.mlir")))
+    paths += glob.glob(os.path.join(options.corpus, "stablehlo-interpret", "quantized_ops.mlir"))
+    if not paths:
+        print(f"SKIPPED: no quantised programs under {options.corpus}")
+        return 77
+    n_passed = n_failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for path in paths:
+            for name, text in sections(path):
+                why = why_not(options.bin, text, folder)
+                n_passed, n_failed = n_passed + (why is None), n_failed + (why is not None)
+                if why is not None:
+                    print(f"FAIL {name}: {why}")
+    print(f"{n_passed} passed, {n_failed} failed")
+    return 1 if n_failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

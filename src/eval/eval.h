@@ -27,20 +27,22 @@ typedef struct hilo_value {
 } hilo_value;
 
 typedef struct hilo_machine hilo_machine;
+typedef struct hilo_draws hilo_draws; /* draws.h */
 
 typedef struct {
   const hilo_module *m;
-  hilo_store *types;     /* m->types, for types of run-time shapes; NULL: these are refused */
-  hilo_heap *heap;       /* where results live */
-  hilo_arena *scratch;   /* of one instruction: reset behind it by whoever drives */
-  hilo_diags *diags;     /* NULL: refusals are silent */
-  uint64_t dying;        /* bit k: nobody reads operand k after this instruction */
-  hilo_machine *machine; /* that runs called computations; NULL: they cannot be run */
-  uint32_t rank;         /* in the machine */
-  uint64_t seed;         /* of `rng`, the same on every rank */
-  bool real_copies;      /* `copy` gives bytes of its own: somebody overwrites arguments */
-  uint64_t *rng_state;   /* of rng-get-and-update-state: two words, the lower first, kept by the
-                            machine for each rank; NULL: the operation is refused */
+  hilo_store *types;       /* m->types, for types of run-time shapes; NULL: these are refused */
+  hilo_heap *heap;         /* where results live */
+  hilo_arena *scratch;     /* of one instruction: reset behind it by whoever drives */
+  hilo_diags *diags;       /* NULL: refusals are silent */
+  uint64_t dying;          /* bit k: nobody reads operand k after this instruction */
+  hilo_machine *machine;   /* that runs called computations; NULL: they cannot be run */
+  uint32_t rank;           /* in the machine */
+  uint64_t seed;           /* of `rng`, the same on every rank */
+  const hilo_draws *draws; /* who draws random numbers; NULL: an ordinal says whose they are */
+  bool real_copies;        /* `copy` gives bytes of its own: somebody overwrites arguments */
+  uint64_t *rng_state;     /* of rng-get-and-update-state: two words, the lower first, kept by the
+                              machine for each rank; NULL: the operation is refused */
 } hilo_eval;
 
 /* What *rng_state is to begin with: XLA's choice. */

@@ -26,6 +26,8 @@ char *hilo_eval_new_array(const hilo_eval *e, hilo_inst i, hilo_value *out);
  * else in new bytes that hold a copy of them. For operations that change a part of an operand. */
 char *hilo_eval_new_from(const hilo_eval *e, hilo_inst i, const hilo_value *args, uint32_t k,
                          hilo_value *out);
+/* The key of the random numbers of `i`: neighbours have unrelated ones. See draws.h. */
+uint64_t hilo_eval_draw_key(const hilo_eval *e, hilo_inst i);
 /* Room for n values, which become the elements of the tuple *out; the caller fills them in with
  * values that it holds (hilo_value_share for those of others). */
 hilo_value *hilo_eval_new_tuple(const hilo_eval *e, hilo_inst i, uint32_t n, hilo_value *out);

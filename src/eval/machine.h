@@ -27,9 +27,10 @@ typedef struct {
   uint64_t max_steps;      /* instructions run, all ranks together; 0: no limit */
   const hilo_comp *infeed; /* computations without parameters whose results are fed, in order */
   uint32_t n_infeed;
-  uint64_t seed;         /* of `rng` */
-  bool real_copies;      /* as in hilo_eval */
-  bool partitions_first; /* in groups of replicas with their partitions (analysis/groups.h) */
+  uint64_t seed;           /* of `rng` */
+  const hilo_draws *draws; /* as in hilo_eval; NULL: those of m as it stands */
+  bool real_copies;        /* as in hilo_eval */
+  bool partitions_first;   /* in groups of replicas with their partitions (analysis/groups.h) */
   /* Called after each instruction, but for those of computations that are applied to elements;
    * NULL: not. */
   void (*observe)(void *user, uint32_t rank, hilo_inst i, const hilo_value *value);

@@ -141,6 +141,7 @@ hilo_status hilo_evaluate(hilo_module *m, hilo_comp c, const hilo_arrays *inputs
                                         .n_partitions = options->n_partitions,
                                         .max_steps = options->max_steps,
                                         .seed = options->seed,
+                                        .draws = options->draws,
                                         .partitions_first = options->partitions_first,
                                         .observe = options->share_buffers ? hilo_share_observe
                                                                           : options->observe,

@@ -9,6 +9,7 @@ typedef struct {
   uint32_t n_replicas, n_partitions;
   uint64_t max_bytes, max_steps; /* 0: no bound */
   uint64_t seed;                 /* of `rng` */
+  const hilo_draws *draws;       /* as in hilo_machine_options */
   bool share_buffers;            /* write aliased outputs over their parameters: run_share.h */
   bool partitions_first; /* in groups of replicas with their partitions: StableHLO's order */
   hilo_diags *diags;

@@ -3,6 +3,7 @@
 #include "analysis/ranks.h"
 #include "driver/run/run_report.h"
 #include "driver/run/run_seed.h"
+#include "eval/draws.h"
 #include "ir/etype_format.h"
 
 #include <inttypes.h>
@@ -22,6 +23,7 @@ struct hilo_prover {
   hilo_arena input_arena;
   hilo_arrays inputs;  /* one a leaf of the first module */
   uint64_t *is_weight; /* a bit a leaf: its parameter has a file */
+  hilo_draws draws;    /* of the first module */
   side sides[2];
   uint32_t now; /* the side that holds the module as it stands */
   bool is_evaluated, failed, gave_up;
@@ -137,12 +139,14 @@ static bool evaluate(hilo_prover *p, const hilo_module *m, side *s, const char *
   s->m = hilo_module_clone(m, &s->arena);
   hilo_diags diags = hilo_diags_make(&s->arena);
   hilo_arrays inputs;
+  if (!p->is_weight) p->draws = hilo_draws_of(m, &p->input_arena);
   (void)hilo_seed_elided(s->m, p->options.seed, p->options.max_bytes);
   const hilo_run_options options = {.n_replicas = p->options.n_replicas,
                                     .n_partitions = p->options.n_partitions,
                                     .max_bytes = p->options.max_bytes,
                                     .max_steps = p->options.max_steps,
                                     .seed = (uint64_t)p->options.seed,
+                                    .draws = &p->draws,
                                     .diags = &diags};
   if (hilo_evaluate_fits(s->m, s->m->entry, &options, &s->arena) != HILO_OK ||
       (!p->is_weight && make_inputs(p, s->m, &diags) != HILO_OK))

@@ -604,7 +604,9 @@ hilo_status hilo_machine_run(const hilo_machine_options *o, hilo_rank *ranks,
                      .diags = o->diags,
                      .machine = k,
                      .seed = o->seed,
+                     .draws = o->draws ? o->draws : &k->draws,
                      .real_copies = o->real_copies};
+  if (!o->draws) k->draws = hilo_draws_of(o->m, o->arena);
   hilo_plans_init(&k->plans, o->m, o->arena);
   k->newest = HILO_NEW_ZEROED(o->arena, hilo_fiber *, k->n_ranks + 1);
   k->rng_state = hilo_arena_alloc_array(o->arena, k->n_ranks + 1, sizeof(*k->rng_state), 8);

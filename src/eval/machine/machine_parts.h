@@ -8,6 +8,7 @@
 #define HILO_EVAL_MACHINE_PARTS_H
 
 #include "base/map.h"
+#include "eval/draws.h"
 #include "eval/machine.h"
 #include "eval/machine/plan.h"
 
@@ -53,6 +54,7 @@ struct hilo_machine {
   const hilo_module *m;
   hilo_eval e; /* of the step under way: rank, scratch and dying change */
   hilo_plans plans;
+  hilo_draws draws; /* where the options have none */
   uint32_t n_ranks;
   hilo_fiber **newest; /* per rank */
   uint64_t (*rng_state)[2];

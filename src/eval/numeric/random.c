@@ -6,9 +6,8 @@
  * of u32 words is the same bytes. The counter counts blocks.
  *
  * What `rng` gives is XLA's choice, and differs between its backends. Here it is a function of the
- * evaluation's seed, the instruction's ordinal (its name, where a pass made it) and the place of
- * the element, so that it does not change from run to run or with how often other instructions run;
- * it respects the bounds.
+ * evaluation's seed, the instruction's identity (draws.h) and the place of the element, so that it
+ * does not change from run to run or with how often other instructions run; it respects the bounds.
  *
  * stochastic-convert rounds away from zero if the fraction that is cut off is more than the random
  * number, as a fraction of its range, else towards zero. */
@@ -241,22 +240,6 @@ static void draw_lanes(hilo_etype etype, int64_t distribution, uint64_t key, uin
   }
 }
 
-/* What a pass made has no ordinal; its name is its own. */
-static uint64_t identity_of(const hilo_eval *e, hilo_inst i) {
-  const uint32_t ordinal = hilo_inst_ordinal(e->m, i);
-  if (ordinal) return ordinal;
-  const hilo_str name = hilo_inst_name_text(e->m, i, e->scratch);
-  return hilo_hash_bytes(name.p, name.n);
-}
-
-/* The key of an instruction: neighbours have unrelated ones. */
-static uint64_t key_of(const hilo_eval *e, hilo_inst i) {
-  uint64_t x = e->seed + (identity_of(e, i) + 1) * 0x9E3779B97F4A7C15u;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-  return x ^ (x >> 31);
-}
-
 hilo_status hilo_eval_op_rng(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                              hilo_value *out) {
   const hilo_etype etype = hilo_value_etype(e, out);
@@ -275,7 +258,7 @@ hilo_status hilo_eval_op_rng(const hilo_eval *e, hilo_inst i, const hilo_value *
   hilo_lanes low, high, x;
   hilo_lanes_load(etype, args[0].data, 0, 1, &low);
   hilo_lanes_load(etype, args[1].data, 0, 1, &high);
-  const uint64_t total = hilo_value_n_elements(e, out), key = key_of(e, i);
+  const uint64_t total = hilo_value_n_elements(e, out), key = hilo_eval_draw_key(e, i);
   for (uint64_t at = 0; at < total; at += HILO_LANES) {
     const uint32_t n = total - at < HILO_LANES ? (uint32_t)(total - at) : HILO_LANES;
     draw_lanes(etype, distribution, key, at, n, &low, &high, &x);

@@ -1,6 +1,6 @@
 /* Dropout as a custom call: whose distribution is defined, not its numbers. They are a function of
- * the evaluation's seed, the call's ordinal, its seed operands and the place of the element, so a
- * module and what passes make of it drop the same elements. */
+ * the evaluation's seed, the call's identity (draws.h), its seed operands and the place of the
+ * element, so a module and what passes make of it drop the same elements. */
 #include "eval/targets/targets.h"
 
 #include "eval/lanes.h"
@@ -18,7 +18,7 @@ static double uniform(uint64_t key, uint64_t at) {
 
 /* All integers among the operands go into the key. */
 static uint64_t key_of(const hilo_eval *e, hilo_inst i, const hilo_value *args, uint32_t n) {
-  uint64_t key = mix(e->seed ^ mix(hilo_inst_ordinal(e->m, i)));
+  uint64_t key = hilo_eval_draw_key(e, i);
   for (uint32_t k = 0; k < n; k++) {
     if (!hilo_etype_is_integer(hilo_value_etype(e, &args[k]))) continue;
     const uint64_t bytes =

@@ -10,7 +10,7 @@ too early gives other outputs than without sharing.
 
 import numpy as np
 
-from .execute import Values
+from .values import Values
 
 ELEMENTWISE = {
     "mhlo.unary",

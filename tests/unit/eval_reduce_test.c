@@ -234,14 +234,15 @@ typedef struct {
 } window;
 
 static window rand_window(const int64_t *dims, uint32_t rank, bool dilates) {
-  window w = {0}; /* all of it is handed on */
+  window w = {0};                                                     /* all of it is handed on */
+  const bool is_sparse = dilates && rank <= 2 && rand_once_in(&f, 3); /* mostly holes and padding */
   for (uint32_t d = 0; d < rank; d++) {
     w.size[d] = rand_once_in(&f, 3) ? 1 : rand_in(&f, 1, 4);
     w.stride[d] = rand_once_in(&f, 2) ? 1 : rand_in(&f, 1, 3);
     w.dilation[d] = dilates && rand_once_in(&f, 3) ? rand_in(&f, 1, 3) : 1;
-    w.base[d] = dilates && rand_once_in(&f, 3) ? rand_in(&f, 1, 3) : 1;
-    w.low[d] = rand_once_in(&f, 2) ? 0 : rand_in(&f, dilates ? -1 : 0, 3);
-    w.high[d] = rand_once_in(&f, 2) ? 0 : rand_in(&f, dilates ? -1 : 0, 3);
+    w.base[d] = dilates && rand_once_in(&f, 3) ? rand_in(&f, 1, is_sparse ? 12 : 3) : 1;
+    w.low[d] = rand_once_in(&f, 2) ? 0 : rand_in(&f, dilates ? -1 : 0, is_sparse ? 30 : 3);
+    w.high[d] = rand_once_in(&f, 2) ? 0 : rand_in(&f, dilates ? -1 : 0, is_sparse ? 30 : 3);
     (void)dims;
   }
   return w;

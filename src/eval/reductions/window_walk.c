@@ -58,6 +58,8 @@ hilo_window_walk hilo_window_open(hilo_arena *scratch, const hilo_window_attrs *
   w.rank = read_dims(window, in, w.dims);
   w.order = HILO_NEW_ARRAY(scratch, uint32_t, w.rank + 1);
   w.index = HILO_NEW_ZEROED(scratch, int64_t, w.rank + 1);
+  w.start = HILO_NEW_ZEROED(scratch, int64_t, w.rank + 1);
+  w.end = HILO_NEW_ZEROED(scratch, int64_t, w.rank + 1);
   w.origin = hilo_arena_alloc_array(scratch, w.rank + 1, sizeof(*w.origin), 64);
   w.level = hilo_arena_alloc_array(scratch, w.rank + 1, sizeof(*w.level), 64);
   for (uint32_t d = 0; d < w.rank; d++) {
@@ -102,6 +104,53 @@ static void settle(hilo_window_walk *w, uint32_t first) {
   w->is_run = w->all && at[w->n - 1] - at[0] == (int64_t)w->n - 1;
 }
 
+/* ---- positions that matter ---- */
+
+/* Quotient for b > 0. */
+static int64_t divide_down(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+static int64_t divide_up(int64_t a, int64_t b) { return a / b + (a % b > 0); }
+
+/* The first index >= `from` at which the window with this origin has an element; d->size: none. At
+ * most as many tries as there are elements. */
+static int64_t next_of_window(const hilo_window_dim *d, int64_t origin, int64_t from) {
+  const int64_t place = origin + from * d->dilation;
+  for (int64_t e = place > 0 ? divide_up(place, d->base_dilation) : 0; e < d->in; e++) {
+    const int64_t way = e * d->base_dilation - origin;
+    if (way % d->dilation == 0) return way / d->dilation < d->size ? way / d->dilation : d->size;
+  }
+  return d->size;
+}
+
+/* The first index >= `from` at which some window may have an element: where holes are few, any. */
+static int64_t next_index(const hilo_window_walk *w, uint32_t k, int64_t from) {
+  enum { FEW = 4 };
+  const hilo_window_dim *d = &w->dims[w->order[k]];
+  if (from >= w->end[k] || d->base_dilation <= FEW) return from;
+  int64_t least = w->end[k];
+  for (uint32_t j = 0; j < w->n && least > from; j++) {
+    const int64_t next = next_of_window(d, w->origin[k][j], from);
+    if (next < least) least = next;
+  }
+  return least;
+}
+
+static void bound_indices(hilo_window_walk *w, uint32_t k) {
+  const hilo_window_dim *d = &w->dims[w->order[k]];
+  int64_t low = w->origin[k][0], high = low;
+  for (uint32_t j = 1; j < w->n; j++) {
+    if (w->origin[k][j] < low) low = w->origin[k][j];
+    if (w->origin[k][j] > high) high = w->origin[k][j];
+  }
+  const int64_t start = divide_up(-high, d->dilation);
+  const int64_t end = divide_down((d->in - 1) * d->base_dilation - low, d->dilation) + 1;
+  w->start[k] = start > 0 ? start : 0;
+  w->end[k] = end < d->size ? end : d->size;
+  w->start[k] = next_index(w, k, w->start[k]);
+  if (w->start[k] < w->end[k]) return;
+  w->start[k] = 0; /* one position, at which there is nothing */
+  w->end[k] = 1;
+}
+
 void hilo_window_begin(hilo_window_walk *w, uint64_t first, uint32_t n) {
   w->n = n;
   for (uint32_t j = 0; j < n; j++) {
@@ -114,9 +163,10 @@ void hilo_window_begin(hilo_window_walk *w, uint64_t first, uint32_t n) {
   }
   for (uint32_t k = 0; k < w->rank; k++) {
     const hilo_window_dim *d = &w->dims[w->order[k]];
-    w->index[k] = 0;
     for (uint32_t j = 0; j < n; j++)
       w->origin[k][j] = w->level[w->order[k]][j] * d->stride - d->low;
+    if (k >= w->n_fixed) bound_indices(w, k);
+    w->index[k] = w->start[k];
   }
   memset(w->level[0], 0, n * sizeof(w->level[0][0]));
   settle(w, 0);
@@ -124,11 +174,12 @@ void hilo_window_begin(hilo_window_walk *w, uint64_t first, uint32_t n) {
 
 bool hilo_window_next(hilo_window_walk *w) {
   for (uint32_t k = w->rank; k-- > w->n_fixed;) {
-    if (++w->index[k] < w->dims[w->order[k]].size) {
+    w->index[k] = next_index(w, k, w->index[k] + 1);
+    if (w->index[k] < w->end[k]) {
       settle(w, k);
       return true;
     }
-    w->index[k] = 0;
+    w->index[k] = w->start[k];
   }
   return false;
 }

@@ -8,7 +8,9 @@
  *     do … w.at[k], k < n … while (hilo_window_next(&w));
  *
  * Windows and the positions in a window come in row-major order. A window has an element at a
- * position unless it is padding, or a hole that base dilation makes.
+ * position unless it is padding, or a hole that base dilation makes. Positions at which no window
+ * of a block has one are left out, so that the walk is bounded by the elements, not by the sizes of
+ * windows, padding and dilation, which are but numbers in the program.
  *
  * A step costs n times the number of window dimensions that move (one, mostly). */
 #ifndef HILO_EVAL_WINDOW_WALK_H
@@ -35,6 +37,7 @@ typedef struct {
   /* private */
   uint32_t n;
   int64_t *index;                /* in the window, by order */
+  int64_t *start, *end;          /* of the indices that some window of the block needs, by order */
   int64_t (*origin)[HILO_LANES]; /* by order: first index that each window covers, dilated */
   int64_t (*level)[HILO_LANES];  /* by order: sum of the places up to this dimension */
 } hilo_window_walk;

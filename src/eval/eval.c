@@ -22,12 +22,6 @@ hilo_status hilo_eval_refuse(const hilo_eval *e, hilo_inst i, const char *what) 
   return HILO_LIMIT_ERROR;
 }
 
-bool hilo_eval_has_room(const hilo_eval *e, hilo_inst i, uint64_t bytes) {
-  if (hilo_heap_has_room(e->heap, bytes)) return true;
-  (void)hilo_eval_refuse(e, i, "what it needs beside its value is beyond the memory limit");
-  return false;
-}
-
 static uint64_t array_bytes(const hilo_eval *e, hilo_type type) {
   const hilo_type_row *row = hilo_type_row_of(&e->m->types, type);
   uint64_t bytes;

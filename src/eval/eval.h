@@ -33,7 +33,7 @@ typedef struct {
   const hilo_module *m;
   hilo_store *types;       /* m->types, for types of run-time shapes; NULL: these are refused */
   hilo_heap *heap;         /* where results live */
-  hilo_arena *scratch;     /* of one instruction: reset behind it by whoever drives */
+  hilo_arena *scratch;     /* of one instruction: reset behind it, and bounded, by whoever drives */
   hilo_diags *diags;       /* NULL: refusals are silent */
   uint64_t dying;          /* bit k: nobody reads operand k after this instruction */
   hilo_machine *machine;   /* that runs called computations; NULL: they cannot be run */

@@ -15,10 +15,6 @@ typedef hilo_status hilo_eval_fn(const hilo_eval *e, hilo_inst i, const hilo_val
 
 /* "`add` of complex numbers cannot be evaluated"; silent without diags. */
 hilo_status hilo_eval_refuse(const hilo_eval *e, hilo_inst i, const char *what);
-/* Is there room for so many bytes of scratch beside the values? False, with a diagnostic, beyond
- * the limit. Whoever needs more scratch than a fixed amount asks, and takes it from e->scratch
- * then. */
-bool hilo_eval_has_room(const hilo_eval *e, hilo_inst i, uint64_t bytes);
 /* Room for the elements of out->type, which becomes the value of *out; NULL, with a diagnostic, if
  * it has dynamic dimensions, no size or one beyond the limit. */
 char *hilo_eval_new_array(const hilo_eval *e, hilo_inst i, hilo_value *out);

@@ -21,7 +21,7 @@ typedef struct {
   const hilo_module *m;
   hilo_store *types; /* m->types, see hilo_eval */
   hilo_heap *heap;   /* its `max` bounds the bytes alive */
-  hilo_arena *arena; /* frames and tables of the run */
+  hilo_arena *arena; /* that frames, tables and scratch are taken from, and go back to */
   hilo_diags *diags;
   uint32_t n_replicas, n_partitions;
   uint64_t max_steps;      /* instructions run, all ranks together; 0: no limit */

@@ -392,7 +392,7 @@ static void bounds_scratch(void **state) {
   assert_int_equal(run_module(m), HILO_LIMIT_ERROR);
   assert_non_null(
       strstr(diags_text(), "what it needs beside its value is beyond the memory limit"));
-  heap.max = 3 << 20;
+  heap.max = 6 << 20;
   diags = hilo_diags_make(&arena);
   assert_int_equal(run_module(m), HILO_OK);
   assert_true(heap.peak > 2 << 20);

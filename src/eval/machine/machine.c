@@ -25,8 +25,8 @@ typedef enum {
 static void enter_level(hilo_machine *k) {
   hilo_nesting **level = &k->levels[k->level];
   if (!*level) {
-    *level = HILO_NEW_ZEROED(k->o->arena, hilo_nesting, 1);
-    hilo_scratch_init(&(*level)->scratch, k->o->arena);
+    *level = HILO_NEW_ZEROED(&k->tables.arena, hilo_nesting, 1);
+    hilo_counted_arena_init(&(*level)->scratch, k->o->arena, k->o->heap, &k->beyond);
   }
   k->e.scratch = &(*level)->scratch.arena;
 }
@@ -35,7 +35,7 @@ static hilo_value *args_of_level(hilo_machine *k, uint32_t n) {
   hilo_nesting *level = k->levels[k->level];
   if (n > level->n_args) {
     level->n_args = n + n / 2;
-    level->args = HILO_NEW_ARRAY(k->o->arena, hilo_value, level->n_args);
+    level->args = HILO_NEW_ARRAY(&k->tables.arena, hilo_value, level->n_args);
   }
   return level->args;
 }
@@ -53,7 +53,7 @@ static hilo_frame *push_frame(hilo_machine *k, hilo_fiber *fiber, hilo_comp comp
     plan->spare = f->up;
   } else {
     const size_t bytes = sizeof(hilo_frame) + (size_t)plan->n_steps * sizeof(hilo_value);
-    f = hilo_arena_alloc(k->o->arena, bytes, _Alignof(hilo_frame));
+    f = hilo_arena_alloc(&k->tables.arena, bytes, _Alignof(hilo_frame));
     memset(f, 0, bytes);
   }
   f->plan = plan;
@@ -251,7 +251,7 @@ static hilo_fiber *new_fiber(hilo_machine *k, uint32_t rank) {
   if (fiber)
     k->spare_fibers = fiber->older;
   else
-    fiber = HILO_NEW(k->o->arena, hilo_fiber);
+    fiber = HILO_NEW(&k->tables.arena, hilo_fiber);
   *fiber = (hilo_fiber){.rank = rank, .older = k->newest[rank]};
   k->newest[rank] = fiber;
   return fiber;
@@ -531,6 +531,7 @@ static hilo_status run_fiber(hilo_machine *k, hilo_fiber *fiber) {
       return HILO_LIMIT_ERROR;
     }
     k->steps++;
+    k->running = s->inst;
     const outcome o = run_step(k, fiber, f, s);
     if (o == STEP_FAILED) return k->failure == HILO_OK ? HILO_LIMIT_ERROR : k->failure;
     if (o == STEP_WAITS) return HILO_OK;
@@ -592,6 +593,30 @@ static void start_ranks(hilo_machine *k, hilo_rank *ranks) {
   }
 }
 
+/* What evaluators take beside their values is asked for where it is needed, however deep. */
+static hilo_status run_bounded(hilo_machine *k, hilo_rank *ranks) {
+  hilo_arena *tables = &k->tables.arena;
+  if (setjmp(k->beyond)) {
+    k->e.scratch = k->o->arena;
+    if (k->running.ix)
+      return hilo_eval_refuse(&k->e, k->running,
+                              "what it needs beside its value is beyond the memory limit");
+    if (k->o->diags)
+      (void)hilo_diag_add(k->o->diags, HILO_DIAG_EMOD907, NULL,
+                          "running on %u ranks takes more than the memory limit", k->n_ranks);
+    return HILO_LIMIT_ERROR;
+  }
+  if (!k->o->draws) k->draws = hilo_draws_of(k->m, tables);
+  hilo_plans_init(&k->plans, k->m, tables);
+  k->newest = HILO_NEW_ZEROED(tables, hilo_fiber *, k->n_ranks + 1);
+  k->rng_state = hilo_arena_alloc_array(tables, k->n_ranks + 1, sizeof(*k->rng_state), 8);
+  k->meetings = hilo_meetings_create(k);
+  k->transfers = hilo_transfers_create(k);
+  enter_level(k);
+  start_ranks(k, ranks);
+  return run_all(k, ranks);
+}
+
 hilo_status hilo_machine_run(const hilo_machine_options *o, hilo_rank *ranks,
                              hilo_machine_stats *stats) {
   hilo_machine *k = HILO_NEW_ZEROED(o->arena, hilo_machine, 1);
@@ -606,18 +631,12 @@ hilo_status hilo_machine_run(const hilo_machine_options *o, hilo_rank *ranks,
                      .seed = o->seed,
                      .draws = o->draws ? o->draws : &k->draws,
                      .real_copies = o->real_copies};
-  if (!o->draws) k->draws = hilo_draws_of(o->m, o->arena);
-  hilo_plans_init(&k->plans, o->m, o->arena);
-  k->newest = HILO_NEW_ZEROED(o->arena, hilo_fiber *, k->n_ranks + 1);
-  k->rng_state = hilo_arena_alloc_array(o->arena, k->n_ranks + 1, sizeof(*k->rng_state), 8);
-  k->meetings = hilo_meetings_create(k);
-  k->transfers = hilo_transfers_create(k);
-  enter_level(k);
-  start_ranks(k, ranks);
-  const hilo_status status = run_all(k, ranks);
+  hilo_counted_arena_init(&k->tables, o->arena, o->heap, &k->beyond);
+  const hilo_status status = run_bounded(k, ranks);
   if (stats) stats->steps = k->steps;
   for (uint32_t l = 0; l < HILO_MAX_NESTING && k->levels[l]; l++)
-    hilo_scratch_deinit(&k->levels[l]->scratch);
+    hilo_counted_arena_deinit(&k->levels[l]->scratch);
+  hilo_counted_arena_deinit(&k->tables);
   return status;
 }
 

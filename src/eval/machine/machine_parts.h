@@ -43,7 +43,7 @@ typedef struct hilo_transfers hilo_transfers; /* transfer.c */
 /* What evaluators under way need for themselves: those that apply a computation through the machine
  * are under way while its steps are. */
 typedef struct {
-  hilo_scratch scratch;
+  hilo_counted_arena scratch;
   hilo_value *args;
   uint32_t n_args;
 } hilo_nesting;
@@ -63,6 +63,9 @@ struct hilo_machine {
   hilo_transfers *transfers;
   hilo_nesting *levels[HILO_MAX_NESTING];
   uint32_t level;
+  hilo_counted_arena tables; /* frames, fibers, who waits where */
+  jmp_buf beyond;            /* where scratch or tables are beyond the memory limit */
+  hilo_inst running;         /* the step under way */
   uint64_t steps;
   hilo_status failure; /* of the step that failed */
 };

@@ -46,9 +46,9 @@ struct hilo_meetings {
 };
 
 hilo_meetings *hilo_meetings_create(hilo_machine *k) {
-  hilo_meetings *all = HILO_NEW_ZEROED(k->o->arena, hilo_meetings, 1);
-  all->grouping_of = hilo_map_make(k->o->arena);
-  all->place_of = hilo_map_make(k->o->arena);
+  hilo_meetings *all = HILO_NEW_ZEROED(&k->tables.arena, hilo_meetings, 1);
+  all->grouping_of = hilo_map_make(&k->tables.arena);
+  all->place_of = hilo_map_make(&k->tables.arena);
   return all;
 }
 
@@ -65,7 +65,7 @@ static int compare_ranks(const void *a, const void *b) {
 
 static hilo_status find_grouping(hilo_machine *k, hilo_inst i, const grouping **out) {
   hilo_meetings *all = k->meetings;
-  hilo_arena *arena = k->o->arena;
+  hilo_arena *arena = &k->tables.arena;
   const hilo_collective_attrs attrs = hilo_attrs(k->m, i, collective);
   const hilo_group_mode mode = hilo_group_mode_of(
       hilo_inst_op(k->m, i), hilo_inst_extra(k->m, i).channel_id > 0, attrs.use_global_device_ids);
@@ -105,7 +105,7 @@ static place *find_place(hilo_machine *k, const uint32_t *ranks, uint32_t n, int
       return p;
   }
   const place p = {.ranks = ranks, .n = n, .channel = channel, .next_of_hash = *head};
-  HILO_PUSH(k->o->arena, &all->places, p);
+  HILO_PUSH(&k->tables.arena, &all->places, p);
   *head = all->places.n;
   return &all->places.v[all->places.n - 1];
 }
@@ -131,8 +131,8 @@ static meeting *next_meeting(hilo_machine *k, place *p, uint32_t index) {
   if (m) {
     p->spare = m->next;
   } else {
-    m = HILO_NEW(k->o->arena, meeting);
-    m->arrivals = HILO_NEW_ARRAY(k->o->arena, arrival, p->n);
+    m = HILO_NEW(&k->tables.arena, meeting);
+    m->arrivals = HILO_NEW_ARRAY(&k->tables.arena, arrival, p->n);
   }
   m->next = NULL;
   m->n_missing = p->n;

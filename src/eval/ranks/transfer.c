@@ -39,10 +39,10 @@ struct hilo_transfers {
 enum { NO_RANK = (1 << 21) - 1 };
 
 hilo_transfers *hilo_transfers_create(hilo_machine *k) {
-  hilo_transfers *t = HILO_NEW_ZEROED(k->o->arena, hilo_transfers, 1);
-  t->number_of = hilo_map_make(k->o->arena);
-  t->queue_of = hilo_map_make(k->o->arena);
-  t->has_sent = HILO_NEW_ZEROED(k->o->arena, bool, k->n_ranks + 1);
+  hilo_transfers *t = HILO_NEW_ZEROED(&k->tables.arena, hilo_transfers, 1);
+  t->number_of = hilo_map_make(&k->tables.arena);
+  t->queue_of = hilo_map_make(&k->tables.arena);
+  t->has_sent = HILO_NEW_ZEROED(&k->tables.arena, bool, k->n_ranks + 1);
   return t;
 }
 
@@ -63,9 +63,9 @@ static queue *find_queue(hilo_machine *k, uint32_t source, uint32_t target, int6
       (uint64_t)*number << 43 | (uint64_t)source << 22 | (uint64_t)target << 1 | host;
   uint32_t *at = hilo_map_at(&t->queue_of, key, &inserted);
   if (inserted) {
-    queue *q = HILO_NEW_ZEROED(k->o->arena, queue, 1);
+    queue *q = HILO_NEW_ZEROED(&k->tables.arena, queue, 1);
     q->last = &q->first;
-    HILO_PUSH(k->o->arena, &t->queues, q);
+    HILO_PUSH(&k->tables.arena, &t->queues, q);
     *at = t->queues.n;
   }
   return t->queues.v[*at - 1];
@@ -76,7 +76,7 @@ static item *append(hilo_machine *k, queue *q) {
   if (new)
     k->transfers->spare = new->next;
   else
-    new = HILO_NEW(k->o->arena, item);
+    new = HILO_NEW(&k->tables.arena, item);
   *new = (item){0};
   *q->last = new;
   q->last = &new->next;

@@ -79,18 +79,9 @@ static uint64_t batch_rows(const sorter *s, uint64_t first) {
 typedef void write_fn(const sorter *s, const uint64_t *sorted, uint64_t first, uint64_t n_rows,
                       const void *to);
 
-/* What a batch takes of scratch: its rows packed, keys, two orders. */
-static bool has_room(const sorter *s) {
-  const uint64_t total = batch_rows(s, 0) * s->size;
-  uint64_t each = 2 * sizeof(uint64_t), bytes;
-  for (uint32_t k = 0; k < s->n; k++) each += sizeof(uint64_t) + (s->inner == 1 ? 0 : s->sizes[k]);
-  return hilo_eval_has_room(s->e, s->inst, hilo_mul_u64(total, each, &bytes) ? bytes : UINT64_MAX);
-}
-
 static hilo_status sort_all(sorter *s, hilo_sort_order *order, write_fn *write, const void *to) {
   uint64_t n_rows;
   hilo_status status = HILO_OK;
-  if (!has_room(s)) return HILO_LIMIT_ERROR;
   for (uint64_t first = 0; status == HILO_OK && first < s->rows; first += n_rows) {
     const hilo_arena_mark mark = hilo_arena_get_mark(s->e->scratch);
     const uint64_t *sorted;
@@ -193,9 +184,6 @@ hilo_status hilo_eval_top_k(const hilo_eval *e, hilo_inst i, const hilo_value *i
   hilo_etype etypes[2];
   if (!dims.n) return hilo_eval_refuse(e, i, "its operand has no dimension");
   hilo_value arrays[2] = {*in};
-  if (n_compared(e, i) == 2 &&
-      !hilo_eval_has_room(e, i, hilo_value_n_elements(e, in) * sizeof(uint64_t)))
-    return HILO_LIMIT_ERROR;
   if (n_compared(e, i) == 2)
     arrays[1] = index_array(e, i, hilo_value_n_elements(e, in), (uint64_t)dims.v[dims.n - 1]);
   sorter s = open_sorter(e, i, arrays, n_compared(e, i), dims.n - 1, etypes);

@@ -209,41 +209,11 @@ static hilo_target_fn *function_of(hilo_str target) {
   return NULL;
 }
 
-/* Adds the bytes of an array's elements, or of those of a tuple's arrays, in double. False: they
- * are beyond 64 bits. */
-static bool add_widened(const hilo_store *types, hilo_type type, uint64_t *bytes) {
-  const bool is_tuple = hilo_type_is_tuple(types, type);
-  const uint32_t n = is_tuple ? hilo_type_n_elements_of_tuple(types, type) : 1;
-  for (uint32_t k = 0; k < n; k++) {
-    const hilo_type part = is_tuple ? hilo_type_element(types, type, k) : type;
-    uint64_t more;
-    if (!hilo_type_is_array(types, part)) continue;
-    if (!hilo_mul_u64(hilo_type_row_of(types, part)->n_elements, sizeof(double), &more) ||
-        !hilo_add_u64(*bytes, more, bytes))
-      return false;
-  }
-  return true;
-}
-
-/* Targets that compute have their operands and results in double. */
-static bool has_room(const hilo_eval *e, hilo_inst i, const hilo_value *args,
-                     const hilo_value *out) {
-  const hilo_store *types = &e->m->types;
-  uint64_t bytes = 0;
-  bool fits = add_widened(types, out->type, &bytes);
-  for (uint32_t k = 0; fits && k < hilo_inst_n_operands(e->m, i); k++)
-    fits = add_widened(types, args[k].type, &bytes);
-  return hilo_eval_has_room(e, i, fits ? bytes : UINT64_MAX);
-}
-
 hilo_status hilo_eval_op_custom_call(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                                      hilo_value *out) {
   const hilo_str target = hilo_custom_call_target(e->m, i);
   hilo_target_fn *evaluate = function_of(target);
-  if (evaluate == pass_operands || evaluate == pass_last || evaluate == give_zeros)
-    return evaluate(e, i, target, args, out);
-  if (evaluate)
-    return has_room(e, i, args, out) ? evaluate(e, i, target, args, out) : HILO_LIMIT_ERROR;
+  if (evaluate) return evaluate(e, i, target, args, out);
   if (hilo_lapack_has_name(target)) return hilo_lapack_call(e, i, target, args, out);
   if (e->diags)
     (void)hilo_inst_error(e->m, e->diags, HILO_DIAG_EMOD907, i,

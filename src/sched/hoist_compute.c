@@ -14,10 +14,67 @@
  * because the old one was. While live bytes are asked all of a gap counts at once: a move that the
  * peak at the start has no room for is not made, and the peak never grows.
  *
- * A buffer's readers are walked once, for its last one: O((n + e) log n). */
+ * What is cheapest to ask is asked first: most instructions free less than they make, which two
+ * sums of sizes say. Room is only asked of gaps, one at a time, so live bytes are kept as sums of
+ * differences (a Fenwick tree), which are made when the first instruction is to move. A buffer's
+ * readers are walked once, for its last one: O(n + e + moves log n). */
 #include "sched/blocks.h"
 #include "sched/plan.h"
 #include "sched/steps.h"
+
+typedef struct {
+  hilo_plan plan;
+  int64_t *room;    /* NULL: nothing moved yet; see gap_bytes */
+  uint32_t n_moved; /* beyond what stands between */
+} hoister;
+
+/* ---- live bytes in gaps ---- */
+
+/* Gap k is the one behind place k. room[] is a Fenwick tree, from 1, of the differences between
+ * neighbouring gaps. */
+static void add_from(hoister *h, uint32_t gap, int64_t bytes) {
+  for (uint32_t k = gap + 1; k <= h->plan.l.n; k += k & -k) h->room[k] += bytes;
+}
+
+static void add_in_gaps(hoister *h, uint32_t first, uint32_t end, int64_t bytes) {
+  if (first >= end || !bytes) return;
+  add_from(h, first, bytes);
+  add_from(h, end, -bytes);
+}
+
+static int64_t gap_bytes(const hoister *h, uint32_t gap) {
+  int64_t bytes = 0;
+  for (uint32_t k = gap + 1; k; k &= k - 1) bytes += h->room[k];
+  return bytes;
+}
+
+/* Saturated sizes are cut, so that sums stay in range. */
+static int64_t cut(uint64_t bytes) {
+  const uint64_t most = (uint64_t)1 << 54;
+  return (int64_t)(bytes > most ? most : bytes);
+}
+
+/* The last reader of a buffer in the order given; what nobody reads dies where it is made. */
+static uint32_t last_reader(const hilo_lifetimes *l, uint32_t buffer) {
+  const uint32_t end = l->touchers.first[buffer + 1];
+  return end > l->touchers.first[buffer] ? l->touchers.v[end - 1] : buffer;
+}
+
+/* Of the order given. Differences first, then each is added to the one above it. */
+static void make_room(hoister *h) {
+  const hilo_lifetimes *l = &h->plan.l;
+  h->room = HILO_NEW_ZEROED(h->plan.arena, int64_t, (size_t)l->n + 2);
+  for (uint32_t b = 0; b < l->n; b++) {
+    if (!l->bytes[b]) continue;
+    const uint32_t first = hilo_lifetimes_from_start(l, b) ? 0 : b;
+    h->room[first + 1] += cut(l->bytes[b]);
+    if (!hilo_bitset_get(l->kept, b)) h->room[last_reader(l, b) + 1] -= cut(l->bytes[b]);
+  }
+  for (uint32_t k = 1; k <= l->n; k++)
+    if (k + (k & -k) <= l->n) h->room[k + (k & -k)] += h->room[k];
+}
+
+/* ---- what for ---- */
 
 static bool may_hoist(const hilo_plan *plan, hilo_inst i) {
   switch (hilo_inst_op(plan->m, i)) {
@@ -30,66 +87,82 @@ static bool may_hoist(const hilo_plan *plan, hilo_inst i) {
   }
 }
 
-/* ---- what for ---- */
+static bool is_worked_on(const hilo_module *m, hilo_inst d) {
+  switch (hilo_inst_op(m, d)) {
+  case HILO_OP_DOT:
+  case HILO_OP_CONVOLUTION:
+  case HILO_OP_REDUCE: return true;
+  default: return false;
+  }
+}
 
 /* Does `i` read `d`, and end what a larger operation began? */
 static bool is_epilogue(const hilo_plan *plan, hilo_inst i, hilo_inst d) {
   const hilo_module *m = plan->m;
-  switch (hilo_inst_op(m, d)) {
-  case HILO_OP_DOT:
-  case HILO_OP_CONVOLUTION:
-  case HILO_OP_REDUCE: break;
-  default: return false;
-  }
-  if (!hilo_inst_has(m, i, HILO_TRAIT_ELEMENTWISE)) return false;
+  if (!is_worked_on(m, d) || !hilo_inst_has(m, i, HILO_TRAIT_ELEMENTWISE)) return false;
   for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
     if (hilo_inst_eq(hilo_inst_operand(m, i, k), d)) return true;
   return false;
 }
 
-/* Is the instruction at `place` the last reader of the buffer, and would it be if it stood behind
- * `d`? What comes later in the program has not moved yet, so only the last reader there is asked
- * for the others. */
-static bool dies_at(const hilo_plan *plan, uint32_t buffer, uint32_t place, uint32_t d) {
-  const hilo_place_lists *readers = &plan->l.touchers;
-  const uint32_t first = readers->first[buffer], last = readers->first[buffer + 1] - 1;
-  if (hilo_bitset_get(plan->l.kept, buffer) || readers->v[last] != place) return false;
-  for (uint32_t t = first; t < last; t++)
-    if (plan->position[readers->v[t]] > plan->position[d]) return false;
-  return true;
-}
-
-static uint64_t bytes_dying(const hilo_plan *plan, uint32_t place, uint32_t d) {
+/* Bytes of the buffers of which the instruction at `place` is the last reader in the order given.
+ * What comes later in the program has not moved yet, so nobody else is their last one. */
+static uint64_t bytes_freed(const hilo_plan *plan, uint32_t place) {
+  const hilo_lifetimes *l = &plan->l;
   uint64_t bytes = 0;
-  for (uint32_t t = plan->l.touched.first[place]; t < plan->l.touched.first[place + 1]; t++)
-    if (dies_at(plan, plan->l.touched.v[t], place, d)) bytes += plan->l.bytes[plan->l.touched.v[t]];
+  for (uint32_t t = l->touched.first[place]; t < l->touched.first[place + 1]; t++) {
+    const uint32_t buffer = l->touched.v[t];
+    if (last_reader(l, buffer) == place && !hilo_bitset_get(l->kept, buffer))
+      bytes += l->bytes[buffer];
+  }
   return bytes;
 }
 
-/* Does the peak leave room for it in the gap? If so, it is counted there. */
-static bool try_move(hilo_plan *plan, uint32_t place, uint32_t gap, uint64_t dying) {
+/* Those of them that would die at it as well if it stood behind `d`. */
+static uint64_t bytes_dying(const hilo_plan *plan, uint32_t place, uint32_t d) {
+  const hilo_lifetimes *l = &plan->l;
+  const hilo_place_lists *readers = &l->touchers;
+  uint64_t bytes = 0;
+  for (uint32_t t = l->touched.first[place]; t < l->touched.first[place + 1]; t++) {
+    const uint32_t buffer = l->touched.v[t], last = readers->first[buffer + 1] - 1;
+    if (readers->v[last] != place || hilo_bitset_get(l->kept, buffer)) continue;
+    uint32_t k = readers->first[buffer];
+    while (k < last && plan->position[readers->v[k]] <= plan->position[d]) k++;
+    if (k == last) bytes += l->bytes[buffer];
+  }
+  return bytes;
+}
+
+/* Does the peak leave room for it in the gap behind `gap`? If so, it is counted there. */
+static bool try_move(hoister *h, uint32_t place, uint32_t gap, uint64_t dying) {
+  hilo_plan *plan = &h->plan;
   const uint64_t result = plan->l.bytes[place], transient = plan->l.transient[place];
-  const uint32_t from = hilo_live_at(place);
-  if (hilo_live_max(plan->live, gap, gap) + result + transient > plan->peak) return false;
-  hilo_live_add(plan->live, gap, from - 1, (int64_t)result);
-  hilo_live_add(plan->live, gap + 1, from, -(int64_t)dying);
-  hilo_live_add(plan->live, gap, gap, (int64_t)transient);
-  hilo_live_add(plan->live, from, from, -(int64_t)transient);
-  plan->position[place] = gap;
+  if (!h->room) make_room(h);
+  const int64_t there = gap_bytes(h, gap);
+  if ((there > 0 ? (uint64_t)there : 0) + result + transient > plan->peak) return false;
+  add_in_gaps(h, gap, place, (int64_t)result);
+  add_in_gaps(h, gap + 1, place, -(int64_t)dying);
+  add_in_gaps(h, gap, gap + 1, (int64_t)transient);
+  plan->position[place] = hilo_live_behind(gap);
+  h->n_moved += gap + 1 < place;
   return true;
 }
 
-static bool weigh(hilo_plan *plan, hilo_pass_ctx *ctx, uint32_t place) {
+static void weigh(hoister *h, hilo_pass_ctx *ctx, uint32_t place) {
+  const hilo_plan *plan = &h->plan;
   const hilo_inst i = plan->l.insts[place];
-  if (!may_hoist(plan, i)) return false;
+  const uint64_t result = plan->l.bytes[place], freed = bytes_freed(plan, place);
+  if (freed < result) return;
+  if (freed == result && !hilo_inst_has(plan->m, i, HILO_TRAIT_ELEMENTWISE)) return;
   const uint32_t d = hilo_plan_latest(plan, i);
-  if (d == HILO_NO_PLACE || hilo_inst_has(plan->m, plan->l.insts[d], HILO_TRAIT_COLLECTIVE))
-    return false;
-  const uint64_t dying = bytes_dying(plan, place, d), result = plan->l.bytes[place];
-  if (dying < result) return false;
-  if (dying == result && !is_epilogue(plan, i, plan->l.insts[d])) return false;
+  if (d == HILO_NO_PLACE || hilo_inst_has(plan->m, plan->l.insts[d], HILO_TRAIT_COLLECTIVE)) return;
+  if (freed == result && !is_epilogue(plan, i, plan->l.insts[d])) return;
+  const uint64_t dying = bytes_dying(plan, place, d);
+  if (dying < result) return;
+  if (dying == result && !is_epilogue(plan, i, plan->l.insts[d])) return;
+  if (!may_hoist(plan, i)) return;
   ctx->n_matched++;
-  return try_move(plan, place, hilo_plan_behind(plan->position[d]), dying);
+  try_move(h, place, plan->position[d] / 2, dying);
 }
 
 HILO_DECLARE_PASS(hoist_compute) {
@@ -100,10 +173,9 @@ HILO_DECLARE_PASS(hoist_compute) {
     if (hilo_comp_get(m, blocks.v[k])->n_insts < 3) continue;
     hilo_scratch scratch;
     hilo_scratch_init(&scratch, ctx->scratch);
-    hilo_plan plan = hilo_plan_make(m, blocks.v[k], &law, peaks, &scratch.arena);
-    uint32_t n_moved = 0;
-    for (uint32_t place = 0; place < plan.l.n; place++) n_moved += weigh(&plan, ctx, place);
-    ctx->n_rewritten += n_moved ? hilo_plan_apply(&plan, plan.peak) : 0;
+    hoister h = {.plan = hilo_plan_make(m, blocks.v[k], &law, peaks, &scratch.arena)};
+    for (uint32_t place = 0; place < h.plan.l.n; place++) weigh(&h, ctx, place);
+    ctx->n_rewritten += h.n_moved ? hilo_plan_apply(&h.plan, h.plan.peak) : 0;
     hilo_scratch_deinit(&scratch);
   }
   *changed |= ctx->n_rewritten != 0;

@@ -11,15 +11,41 @@ static uint64_t size_of(const hilo_module *m, hilo_inst i) {
 
 static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
-/* Values that are there anyway. */
-static bool is_static(const hilo_module *m, hilo_inst i) {
-  switch (hilo_inst_op(m, i)) {
+/* What an operation is to a model. */
+enum {
+  IS_STATIC = 1,  /* its value is there anyway */
+  FORWARDS = 2,   /* holds what its operands hold, and makes nothing */
+  UPDATES = 4,    /* in place of operand 0, where that dies there */
+  RUNS = 8,       /* computations, whose peak it needs */
+  MAY_ORDER = 16, /* `AwsNeuronControlDep`, perhaps */
+};
+
+static unsigned class_of(hilo_memory_model model, hilo_op op) {
+  const bool target = model == HILO_MEMORY_TARGET;
+  switch (op) {
   case HILO_OP_PARAMETER:
   case HILO_OP_CONSTANT:
   case HILO_OP_AFTER_ALL:
   case HILO_OP_PARTITION_ID:
-  case HILO_OP_REPLICA_ID: return true;
-  default: return false;
+  case HILO_OP_REPLICA_ID: return IS_STATIC;
+  case HILO_OP_BITCAST:
+  case HILO_OP_TUPLE:
+  case HILO_OP_GET_TUPLE_ELEMENT:
+  case HILO_OP_OPT_BARRIER:
+  case HILO_OP_ADD_DEPENDENCY:
+  case HILO_OP_DOMAIN:
+  case HILO_OP_ASYNC_UPDATE:
+  case HILO_OP_SEND_DONE:
+  case HILO_OP_RECV_DONE: return FORWARDS;
+  case HILO_OP_WHILE: return FORWARDS | RUNS;
+  case HILO_OP_DYNAMIC_UPDATE_SLICE: return target ? UPDATES : FORWARDS;
+  case HILO_OP_SCATTER: return target ? UPDATES : 0;
+  case HILO_OP_RESHAPE: return target ? FORWARDS : 0;
+  case HILO_OP_CALL:
+  case HILO_OP_CONDITIONAL: return RUNS;
+  case HILO_OP_FUSION: return target ? RUNS : 0; /* the inside is free for the peers */
+  case HILO_OP_CUSTOM_CALL: return MAY_ORDER;
+  default: return hilo_op_has(op, HILO_TRAIT_ASYNC_DONE) ? FORWARDS : 0;
   }
 }
 
@@ -28,33 +54,6 @@ static bool is_control_dep(const hilo_module *m, hilo_inst i) {
   if (!hilo_inst_is(m, i, HILO_OP_CUSTOM_CALL)) return false;
   const hilo_custom_call_attrs attrs = hilo_attrs(m, i, custom_call);
   return hilo_str_is(hilo_string_of(m, attrs.target), "AwsNeuronControlDep");
-}
-
-/* Holds what its operands hold, and makes nothing. */
-static bool forwards(const hilo_module *m, hilo_memory_model model, hilo_inst i) {
-  switch (hilo_inst_op(m, i)) {
-  case HILO_OP_BITCAST:
-  case HILO_OP_TUPLE:
-  case HILO_OP_GET_TUPLE_ELEMENT:
-  case HILO_OP_OPT_BARRIER:
-  case HILO_OP_WHILE:
-  case HILO_OP_ADD_DEPENDENCY:
-  case HILO_OP_DOMAIN:
-  case HILO_OP_ASYNC_UPDATE:
-  case HILO_OP_SEND_DONE:
-  case HILO_OP_RECV_DONE: return true;
-  case HILO_OP_DYNAMIC_UPDATE_SLICE: return model == HILO_MEMORY_PEERS;
-  case HILO_OP_RESHAPE: return model == HILO_MEMORY_TARGET;
-  default:
-    return hilo_inst_has(m, i, HILO_TRAIT_ASYNC_DONE) ||
-           (model == HILO_MEMORY_TARGET && is_control_dep(m, i));
-  }
-}
-
-/* Updates operand 0 where that dies there. */
-static bool updates_in_place(const hilo_module *m, hilo_memory_model model, hilo_inst i) {
-  return model == HILO_MEMORY_TARGET &&
-         (hilo_inst_is(m, i, HILO_OP_DYNAMIC_UPDATE_SLICE) || hilo_inst_is(m, i, HILO_OP_SCATTER));
 }
 
 /* ---- peaks of computations ---- */
@@ -66,6 +65,7 @@ struct hilo_peaks {
   bool bounds;    /* what no order can beat, not what the order given has */
   uint64_t *peak; /* by computation */
   uint64_t *known;
+  uint8_t class[HILO_OP_COUNT];
 };
 
 hilo_peaks *hilo_peaks_make(const hilo_module *m, hilo_memory_model model, hilo_arena *arena) {
@@ -73,6 +73,8 @@ hilo_peaks *hilo_peaks_make(const hilo_module *m, hilo_memory_model model, hilo_
   *peaks = (hilo_peaks){.m = m, .model = model, .arena = arena};
   peaks->peak = HILO_NEW_ZEROED(arena, uint64_t, hilo_module_n_comps(m));
   peaks->known = hilo_bitset_create(arena, hilo_module_n_comps(m));
+  for (int op = 0; op < HILO_OP_COUNT; op++)
+    peaks->class[op] = (uint8_t)class_of(model, (hilo_op)op);
   return peaks;
 }
 
@@ -116,18 +118,9 @@ void hilo_peaks_forget(hilo_peaks *peaks, hilo_comp c) {
   memset(peaks->known, 0, HILO_BITSET_WORDS(hilo_module_n_comps(peaks->m)) * sizeof(uint64_t));
 }
 
-/* What an instruction needs while it runs: the larger of the computations that it calls. Fusions
- * are free for the peers; the regions of reducers and the like are scalars. */
+/* What an instruction needs while it runs: the larger of the computations that it calls. The
+ * regions of reducers and the like are scalars. */
 static uint64_t transient_of(const hilo_module *m, hilo_peaks *peaks, hilo_inst i) {
-  switch (hilo_inst_op(m, i)) {
-  case HILO_OP_WHILE:
-  case HILO_OP_CALL:
-  case HILO_OP_CONDITIONAL: break;
-  case HILO_OP_FUSION:
-    if (peaks->model == HILO_MEMORY_TARGET) break;
-    return 0;
-  default: return 0;
-  }
   uint64_t most = 0;
   for (uint32_t k = 0; k < hilo_inst_n_called(m, i); k++) {
     const uint64_t its = hilo_peaks_of(peaks, hilo_inst_called(m, i, k));
@@ -140,7 +133,7 @@ static uint64_t transient_of(const hilo_module *m, hilo_peaks *peaks, hilo_inst 
 
 typedef struct {
   const hilo_module *m;
-  hilo_memory_model model;
+  hilo_peaks *peaks;
   hilo_arena *arena;
   uint32_t n;
   hilo_inst *insts;
@@ -156,55 +149,65 @@ static int by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Append what value `from` holds to `list`, each buffer once; `stamp` names the list. */
-static void take_in(maker *k, uint32_t from, uint32_t stamp, bool into_touched) {
-  for (uint32_t at = k->held_first[from]; at < k->held_first[from + 1]; at++) {
-    const uint32_t buffer = k->held.v[at];
-    if (k->mark[buffer] == stamp) continue;
-    k->mark[buffer] = stamp;
-    if (into_touched)
-      HILO_PUSH(k->arena, &k->touched, buffer);
-    else
-      HILO_PUSH(k->arena, &k->held, buffer);
+/* Lists are short, and mostly in order. */
+static void sort_numbers(uint32_t *v, uint32_t n) {
+  enum { SHORT = 24 };
+  if (n > SHORT) {
+    qsort(v, n, sizeof(uint32_t), by_number);
+    return;
+  }
+  for (uint32_t k = 1; k < n; k++) {
+    const uint32_t it = v[k];
+    uint32_t at = k;
+    for (; at && v[at - 1] > it; at--) v[at] = v[at - 1];
+    v[at] = it;
   }
 }
 
-static uint32_t first_operand_held(const maker *k, hilo_inst i) {
-  return is_control_dep(k->m, i) ? hilo_inst_n_operands(k->m, i) - 1 : 0;
+static uint32_t place_of_operand(const maker *k, hilo_inst i, uint32_t o) {
+  return k->place[hilo_ix(k->m, hilo_inst_operand(k->m, i, o))];
 }
 
-static void add_touched(maker *k, uint32_t at, uint32_t stamp) {
+/* Append what value `from` holds to a list, each buffer once; `stamp` names the list. */
+#define TAKE_IN(k, from, stamp, list)                                                              \
+  do {                                                                                             \
+    for (uint32_t h_ = (k)->held_first[from]; h_ < (k)->held_first[(from) + 1]; h_++) {            \
+      const uint32_t buffer_ = (k)->held.v[h_];                                                    \
+      if ((k)->mark[buffer_] == (stamp)) continue;                                                 \
+      (k)->mark[buffer_] = (stamp);                                                                \
+      HILO_PUSH((k)->arena, list, buffer_);                                                        \
+    }                                                                                              \
+  } while (0)
+
+static void add_touched(maker *k, uint32_t at, uint32_t first) {
   const hilo_inst i = k->insts[at];
-  const uint32_t n = hilo_inst_n_operands(k->m, i);
-  const uint32_t before = k->touched.n;
-  for (uint32_t o = n ? first_operand_held(k, i) : 0; o < n; o++)
-    take_in(k, k->place[hilo_ix(k->m, hilo_inst_operand(k->m, i, o))], stamp, true);
-  if (k->touched.n > before + 1)
-    qsort(k->touched.v + before, k->touched.n - before, sizeof(uint32_t), by_number);
+  const uint32_t n = hilo_inst_n_operands(k->m, i), before = k->touched.n;
+  for (uint32_t o = first; o < n; o++) {
+    const uint32_t from = place_of_operand(k, i, o);
+    TAKE_IN(k, from, 2 * at + 1, &k->touched);
+  }
+  sort_numbers(k->touched.v + before, k->touched.n - before);
 }
 
 /* An element of a tuple instruction holds what that operand holds, any other all of the tuple. */
-static void add_held(maker *k, uint32_t at, uint32_t stamp) {
+static void add_held(maker *k, uint32_t at, uint32_t first) {
   const hilo_module *m = k->m;
   const hilo_inst i = k->insts[at];
   const uint32_t before = k->held.n;
-  if (k->bytes[at] || !forwards(m, k->model, i)) {
-    if (k->bytes[at]) HILO_PUSH(k->arena, &k->held, at);
-    return;
-  }
-  uint32_t n = hilo_inst_n_operands(m, i), first = n ? first_operand_held(k, i) : 0;
+  uint32_t n = hilo_inst_n_operands(m, i);
   hilo_inst source = i;
   if (hilo_inst_is(m, i, HILO_OP_DYNAMIC_UPDATE_SLICE)) n = 1;
-  if (k->model == HILO_MEMORY_TARGET && hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT) &&
+  if (k->peaks->model == HILO_MEMORY_TARGET && hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT) &&
       hilo_inst_is(m, hilo_inst_operand(m, i, 0), HILO_OP_TUPLE)) {
     source = hilo_inst_operand(m, i, 0);
     first = hilo_inst_index(m, i);
     n = first + 1;
   }
-  for (uint32_t o = first; o < n; o++)
-    take_in(k, k->place[hilo_ix(m, hilo_inst_operand(m, source, o))], stamp, false);
-  if (k->held.n > before + 1)
-    qsort(k->held.v + before, k->held.n - before, sizeof(uint32_t), by_number);
+  for (uint32_t o = first; o < n; o++) {
+    const uint32_t from = place_of_operand(k, source, o);
+    TAKE_IN(k, from, 2 * at + 2, &k->held);
+  }
+  sort_numbers(k->held.v + before, k->held.n - before);
 }
 
 static bool is_donated(const maker *k, hilo_inst i) {
@@ -212,15 +215,9 @@ static bool is_donated(const maker *k, hilo_inst i) {
          hilo_bitset_get(k->donated, hilo_inst_index(k->m, i));
 }
 
-static uint64_t owned(const maker *k, hilo_inst i) {
-  if (is_donated(k, i)) return size_of(k->m, i);
-  if (is_static(k->m, i) || forwards(k->m, k->model, i)) return 0;
-  return size_of(k->m, i);
-}
-
 static void find_donated(maker *k, hilo_comp c) {
   const hilo_module *m = k->m;
-  if (k->model == HILO_MEMORY_PEERS || c.ix != m->entry.ix || !m->header.aliases.n) return;
+  if (k->peaks->model == HILO_MEMORY_PEERS || c.ix != m->entry.ix || !m->header.aliases.n) return;
   k->donated = hilo_bitset_create(k->arena, hilo_comp_n_params(m, c));
   for (uint32_t a = 0; a < m->header.aliases.n; a++)
     hilo_bitset_set(k->donated, (uint32_t)m->header.aliases.v[a].param);
@@ -245,32 +242,56 @@ static void mark_kept(maker *k, hilo_comp c) {
     hilo_bitset_set(k->kept, k->held.v[h]);
 }
 
+static void add_inst(maker *k, hilo_lifetimes *out, uint32_t at) {
+  const hilo_module *m = k->m;
+  const hilo_inst i = k->insts[at];
+  unsigned class = k->peaks->class[hilo_inst_op(m, i)];
+  uint32_t first = 0;
+  if (class == MAY_ORDER && is_control_dep(m, i)) {
+    if (k->peaks->model == HILO_MEMORY_TARGET) class = FORWARDS;
+    if (hilo_inst_n_operands(m, i)) first = hilo_inst_n_operands(m, i) - 1;
+  }
+  uint64_t bytes = class & FORWARDS ? 0 : size_of(m, i);
+  if (class == IS_STATIC) {
+    const bool counts = is_donated(k, i);
+    if (counts && bytes) out->donates = true;
+    if (!counts) out->static_bytes = plus(out->static_bytes, bytes);
+    if (!counts) bytes = 0;
+  }
+  out->updates |= (class & UPDATES) != 0;
+  k->bytes[at] = bytes;
+  k->transient[at] = class & RUNS ? transient_of(m, k->peaks, i) : 0;
+  add_touched(k, at, first);
+  k->touched_first[at + 1] = k->touched.n;
+  if (bytes)
+    HILO_PUSH(k->arena, &k->held, at);
+  else if (class & FORWARDS)
+    add_held(k, at, first);
+  k->held_first[at + 1] = k->held.n;
+}
+
 hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
                                    hilo_arena *arena) {
-  maker k = {.m = m, .model = peaks->model, .arena = arena, .n = hilo_comp_get(m, c)->n_insts};
+  maker k = {.m = m, .peaks = peaks, .arena = arena, .n = hilo_comp_get(m, c)->n_insts};
   const size_t n = (size_t)k.n + 1;
   k.insts = HILO_NEW_ARRAY(arena, hilo_inst, n);
   k.place = HILO_NEW_ARRAY(arena, uint32_t, m->n_inst_slots);
-  k.bytes = HILO_NEW_ZEROED(arena, uint64_t, n);
-  k.transient = HILO_NEW_ZEROED(arena, uint64_t, n);
-  k.held_first = HILO_NEW_ZEROED(arena, uint32_t, n + 1);
-  k.touched_first = HILO_NEW_ZEROED(arena, uint32_t, n + 1);
+  k.bytes = HILO_NEW_ARRAY(arena, uint64_t, n);
+  k.transient = HILO_NEW_ARRAY(arena, uint64_t, n);
+  k.held_first = HILO_NEW_ARRAY(arena, uint32_t, n);
+  k.touched_first = HILO_NEW_ARRAY(arena, uint32_t, n);
+  k.held_first[0] = k.touched_first[0] = 0;
   k.mark = HILO_NEW_ZEROED(arena, uint32_t, n);
   k.kept = hilo_bitset_create(arena, k.n);
+  HILO_RESERVE(arena, &k.held, k.n);
+  HILO_RESERVE(arena, &k.touched, k.n + k.n / 2);
   find_donated(&k, c);
   hilo_lifetimes out = {.m = m, .model = peaks->model, .n = k.n};
   uint32_t at = 0;
   HILO_FOR_EACH_INST(m, c, i) {
     k.insts[at] = i;
     k.place[hilo_ix(m, i)] = at;
-    k.bytes[at] = owned(&k, i);
-    k.transient[at] = transient_of(m, peaks, i);
-    if (is_static(m, i) && !k.bytes[at]) out.static_bytes = plus(out.static_bytes, size_of(m, i));
-    add_touched(&k, at, 2 * at + 1);
-    k.touched_first[at + 1] = k.touched.n;
-    add_held(&k, at, 2 * at + 2);
-    k.held_first[at + 1] = k.held.n;
-    at++;
+    add_inst(&k, &out, at++);
   }
   mark_kept(&k, c);
   out.insts = k.insts;
@@ -286,14 +307,10 @@ hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks
 
 /* ---- orders ---- */
 
-static uint32_t n_touchers(const hilo_lifetimes *l, uint32_t buffer) {
-  return l->touchers.first[buffer + 1] - l->touchers.first[buffer];
-}
-
 /* May the result take the place of a buffer that operand 0 holds and that dies here? */
 static uint64_t reused(const hilo_lifetimes *l, uint32_t at, const uint32_t *left) {
   const hilo_inst i = l->insts[at];
-  if (!updates_in_place(l->m, l->model, i)) return 0;
+  if (class_of(l->model, hilo_inst_op(l->m, i)) != UPDATES) return 0;
   const uint32_t source = l->place[hilo_ix(l->m, hilo_inst_operand(l->m, i, 0))];
   for (uint32_t h = l->held.first[source]; h < l->held.first[source + 1]; h++) {
     const uint32_t buffer = l->held.v[h];
@@ -302,26 +319,40 @@ static uint64_t reused(const hilo_lifetimes *l, uint32_t at, const uint32_t *lef
   return 0;
 }
 
+void hilo_count_uses(const hilo_place_lists *lists, const uint64_t *kept, uint32_t n,
+                     uint32_t *left) {
+  for (uint32_t b = 0; b < n; b++) left[b] = lists->first[b + 1] - lists->first[b];
+  for (uint32_t w = 0; w < HILO_BITSET_WORDS(n); w++)
+    for (uint64_t bits = kept[w]; bits; bits &= bits - 1)
+      left[w * 64 + (uint32_t)__builtin_ctzll(bits)]++;
+}
+
+static uint64_t bytes_from_start(const hilo_lifetimes *l) {
+  uint64_t live = 0;
+  for (uint32_t b = 0; b < l->n && l->donates; b++)
+    if (hilo_lifetimes_from_start(l, b)) live = plus(live, l->bytes[b]);
+  return live;
+}
+
 uint64_t hilo_lifetimes_peak(const hilo_lifetimes *l, const uint32_t *order, uint64_t *profile,
                              hilo_arena *scratch) {
   const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
   uint32_t *left = HILO_NEW_ARRAY(scratch, uint32_t, l->n + 1);
-  for (uint32_t b = 0; b < l->n; b++)
-    left[b] = n_touchers(l, b) + hilo_bitset_get(l->kept, b); /* the kept ones never die */
-  uint64_t live = 0, peak = 0;
-  for (uint32_t b = 0; b < l->n; b++)
-    if (hilo_lifetimes_from_start(l, b)) live = plus(live, l->bytes[b]);
+  hilo_count_uses(&l->touchers, l->kept, l->n, left); /* the kept ones never die */
+  uint64_t live = bytes_from_start(l), peak = 0;
   for (uint32_t step = 0; step < l->n; step++) {
     const uint32_t at = order ? order[step] : step;
-    if (!hilo_lifetimes_from_start(l, at)) live = plus(live, l->bytes[at]);
-    const uint64_t now = plus(live - reused(l, at, left), l->transient[at]);
+    const uint64_t bytes = l->bytes[at];
+    if (!l->donates || !hilo_lifetimes_from_start(l, at)) live = plus(live, bytes);
+    const uint64_t reuse = l->updates ? reused(l, at, left) : 0;
+    const uint64_t now = plus(live - reuse, l->transient[at]);
     if (profile) profile[step] = now;
     if (now > peak) peak = now;
     for (uint32_t t = l->touched.first[at]; t < l->touched.first[at + 1]; t++) {
       const uint32_t buffer = l->touched.v[t];
       if (--left[buffer] == 0) live -= l->bytes[buffer];
     }
-    if (l->bytes[at] && left[at] == 0) live -= l->bytes[at]; /* nobody reads it */
+    if (left[at] == 0) live -= bytes; /* nobody reads it */
   }
   hilo_arena_rewind(scratch, mark);
   return peak;

@@ -41,6 +41,7 @@ typedef struct {
   hilo_place_lists touchers; /* instructions that read a buffer, ascending */
   const uint64_t *kept;      /* bit by buffer: the result holds it, it lives to the end */
   uint64_t static_bytes;     /* parameters and constants */
+  bool donates, updates;     /* some parameter counts; some operation updates in place */
 } hilo_lifetimes;
 
 /* Peaks of computations, found once each and kept; for one module, which must not change. */
@@ -70,6 +71,10 @@ static inline bool hilo_lifetimes_from_start(const hilo_lifetimes *l, uint32_t b
  * pass; scratch is left as it was. */
 uint64_t hilo_lifetimes_peak(const hilo_lifetimes *lifetimes, const uint32_t *order,
                              uint64_t *profile, hilo_arena *scratch);
+/* How often each of n buffers must be let go before it dies: its uses by `lists`, and once more if
+ * it is kept. */
+void hilo_count_uses(const hilo_place_lists *lists, const uint64_t *kept, uint32_t n,
+                     uint32_t *left);
 /* The most that one instruction needs at once, with the transients as they are: of lifetimes made
  * with hilo_peaks_make_bounds, what no order can beat. */
 uint64_t hilo_lifetimes_bound(const hilo_lifetimes *lifetimes);

@@ -1,15 +1,17 @@
 /* Live bytes by position as a tree of maxima: a node holds what is added to all below it, and the
  * most of its positions, that included. A range is added to, or asked, in O(log n); nothing is
- * pushed down. */
+ * pushed down. The tree of the order given is made in O(n): differences, summed along the leaves,
+ * then maxima from the leaves up. */
 #include "base/vec.h"
 #include "sched/motion.h"
 
 struct hilo_live {
   const hilo_lifetimes *l;
   hilo_arena *arena;
-  uint32_t leaves; /* a power of two */
-  uint32_t end;    /* the last position: 2n */
-  int64_t *add, *most;
+  uint32_t leaves;    /* a power of two */
+  uint32_t end;       /* the last position: 2n */
+  int64_t *add;       /* by inner node */
+  int64_t *most;      /* by node */
   uint32_t *position; /* by place: where it runs now */
 };
 
@@ -24,7 +26,7 @@ static int64_t bytes_of(uint64_t bytes) {
 static void add_in(hilo_live *v, uint32_t node, uint32_t lo, uint32_t hi, uint32_t first,
                    uint32_t last, int64_t bytes) {
   if (first <= lo && hi <= last) {
-    v->add[node] += bytes;
+    if (lo != hi) v->add[node] += bytes;
     v->most[node] += bytes;
     return;
   }
@@ -108,21 +110,49 @@ static void count_buffer(hilo_live *v, uint32_t buffer, int64_t sign) {
   if (gives_place(v, buffer)) hilo_live_add(v, death, death, -bytes);
 }
 
+/* ---- the order given ---- */
+
+/* Bytes more from one position to another, as differences in the leaves. */
+static void note(hilo_live *v, uint32_t first, uint32_t last, int64_t bytes) {
+  int64_t *leaf = v->most + v->leaves;
+  leaf[first] += bytes;
+  if (last < v->end) leaf[last + 1] -= bytes;
+}
+
+static void note_place(hilo_live *v, uint32_t place) {
+  const hilo_lifetimes *l = v->l;
+  if (l->transient[place])
+    note(v, hilo_live_at(place), hilo_live_at(place), bytes_of(l->transient[place]));
+  if (!l->bytes[place]) return;
+  const uint32_t death = hilo_live_death(v, place);
+  note(v, v->position[place], death, bytes_of(l->bytes[place]));
+  if (gives_place(v, place)) note(v, death, death, -bytes_of(l->bytes[place]));
+}
+
+static void sum_up(hilo_live *v) {
+  int64_t *leaf = v->most + v->leaves;
+  for (uint32_t p = 1; p <= v->end; p++) leaf[p] += leaf[p - 1];
+  for (uint32_t node = v->leaves; --node;) {
+    const int64_t a = v->most[2 * node], b = v->most[2 * node + 1];
+    v->most[node] = a > b ? a : b;
+  }
+}
+
 hilo_live *hilo_live_make(const hilo_lifetimes *l, hilo_arena *arena) {
   hilo_live *v = HILO_NEW(arena, hilo_live);
   *v = (hilo_live){.l = l, .arena = arena, .leaves = 2, .end = 2 * l->n};
   while (v->leaves < v->end + 1) v->leaves *= 2;
-  v->add = HILO_NEW_ZEROED(arena, int64_t, 2 * (size_t)v->leaves);
+  v->add = HILO_NEW_ZEROED(arena, int64_t, v->leaves);
   v->most = HILO_NEW_ZEROED(arena, int64_t, 2 * (size_t)v->leaves);
   v->position = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
   for (uint32_t k = 0; k < l->n; k++)
     v->position[k] = hilo_lifetimes_from_start(l, k) ? 0 : hilo_live_at(k);
-  for (uint32_t k = 0; k < l->n; k++) {
-    count_buffer(v, k, 1);
-    hilo_live_add(v, hilo_live_at(k), hilo_live_at(k), bytes_of(l->transient[k]));
-  }
+  for (uint32_t k = 0; k < l->n; k++) note_place(v, k);
+  sum_up(v);
   return v;
 }
+
+/* ---- moves ---- */
 
 static void count_around(hilo_live *v, uint32_t place, int64_t sign) {
   const hilo_lifetimes *l = v->l;

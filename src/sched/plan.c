@@ -6,12 +6,19 @@ hilo_plan hilo_plan_make(hilo_module *m, hilo_comp c, const hilo_motion_law *law
                          hilo_arena *arena) {
   hilo_plan plan = {.m = m, .comp = c, .arena = arena};
   plan.motion = hilo_motion_make(m, c, law, arena);
-  hilo_lifetimes *kept = HILO_NEW(arena, hilo_lifetimes); /* `live` refers to it */
-  plan.l = *kept = hilo_lifetimes_make(m, c, peaks, arena);
-  plan.live = hilo_live_make(kept, arena);
+  plan.l = hilo_lifetimes_make(m, c, peaks, arena);
   plan.peak = hilo_lifetimes_peak(&plan.l, NULL, NULL, arena);
   plan.position = HILO_NEW_ARRAY(arena, uint32_t, (size_t)plan.l.n + 1);
   for (uint32_t k = 0; k < plan.l.n; k++) plan.position[k] = hilo_live_at(k);
+  return plan;
+}
+
+hilo_plan hilo_plan_make_live(hilo_module *m, hilo_comp c, const hilo_motion_law *law,
+                              hilo_peaks *peaks, hilo_arena *arena) {
+  hilo_plan plan = hilo_plan_make(m, c, law, peaks, arena);
+  hilo_lifetimes *kept = HILO_NEW(arena, hilo_lifetimes); /* `live` refers to it */
+  *kept = plan.l;
+  plan.live = hilo_live_make(kept, arena);
   return plan;
 }
 

@@ -18,15 +18,18 @@ typedef struct {
   hilo_comp comp;
   hilo_arena *arena;
   hilo_motion motion;
-  hilo_lifetimes l; /* by the model of the target */
-  hilo_live *live;
+  hilo_lifetimes l;   /* by the model of the target */
+  hilo_live *live;    /* NULL: not asked for */
   uint64_t peak;      /* of the order given */
   uint32_t *position; /* by place; whoever changes it tells `live` as well */
 } hilo_plan;
 
-/* Of a block that stays as it is until the plan is applied. O(n log n). */
+/* Of a block that stays as it is until the plan is applied. Linear, but for sorting order edges. */
 hilo_plan hilo_plan_make(hilo_module *m, hilo_comp c, const hilo_motion_law *law, hilo_peaks *peaks,
                          hilo_arena *arena);
+/* The same, with `live`: for steps that ask what the peak of a stretch becomes. */
+hilo_plan hilo_plan_make_live(hilo_module *m, hilo_comp c, const hilo_motion_law *law,
+                              hilo_peaks *peaks, hilo_arena *arena);
 /* Where `i` stands in the order given. */
 static inline uint32_t hilo_plan_place(const hilo_plan *plan, hilo_inst i) {
   return plan->l.place[hilo_ix(plan->m, i)];

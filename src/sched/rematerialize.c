@@ -303,7 +303,7 @@ static void rematerialize(hilo_module *m, hilo_pass_ctx *ctx, hilo_comp c,
                           const hilo_motion_law *law, hilo_peaks *peaks, hilo_arena *arena) {
   remat r = {.ctx = ctx, .arena = arena};
   const uint64_t budget = hilo_memory_budget(m, ctx->options, hilo_static_bytes(m));
-  r.plan = hilo_plan_make(m, c, law, peaks, arena);
+  r.plan = hilo_plan_make_live(m, c, law, peaks, arena);
   if (r.plan.peak <= budget) return;
   const int64_t distance = ctx->options->min_def_use_distance;
   find_gaps(&r, distance < 1 ? 1 : distance > UINT32_MAX ? UINT32_MAX : (uint32_t)distance);

@@ -186,7 +186,7 @@ static bool has_updates(const hilo_module *m, hilo_comp c) {
 
 static void sink_all(hilo_module *m, hilo_pass_ctx *ctx, hilo_comp c, const hilo_motion_law *law,
                      hilo_peaks *peaks, hilo_arena *arena) {
-  sinker s = {.plan = hilo_plan_make(m, c, law, peaks, arena), .ctx = ctx};
+  sinker s = {.plan = hilo_plan_make_live(m, c, law, peaks, arena), .ctx = ctx};
   uint32_t most = 0, n_moved = 0;
   for (uint32_t k = 0; k < s.plan.l.n; k++) {
     const uint32_t n = s.plan.l.touched.first[k + 1] - s.plan.l.touched.first[k];

@@ -318,7 +318,7 @@ static uint64_t limit_of(const fuser *f) {
 static void run(hilo_module *m, hilo_pass_ctx *ctx, hilo_comp c, const hilo_motion_law *law,
                 hilo_peaks *peaks, hilo_clusters *clusters, hilo_arena *arena) {
   fuser f = {.ctx = ctx, .arena = arena};
-  f.plan = hilo_plan_make(m, c, law, peaks, arena);
+  f.plan = hilo_plan_make_live(m, c, law, peaks, arena);
   f.limit = limit_of(&f);
   f.stamp = HILO_NEW_ZEROED(arena, uint32_t, (size_t)f.plan.l.n + 1);
   f.taken = hilo_bitset_create(arena, f.plan.l.n);

@@ -183,6 +183,8 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
       .lower_complex = config->lower_complex,
       .lower_complex_extra = config->lower_complex_extra,
       .canonicalize_conv_wide = config->canonicalize_conv_wide,
+      .fuse_dot_logistic = config->fuse_dot_logistic,
+      .general_elementwise_fusion = config->general_elementwise_fusion,
       .unsafe_fp8e4m3fn = config->experimental_unsafe_fp8e4m3fn_as_fp8e4m3,
       .integer_downcast = config->implicit_integer_downcast,
       .constant_decomposition_threshold = config->constant_decomposition_threshold,

@@ -52,7 +52,6 @@ static dependence dependence_of(const hilo_clusters *b, hilo_inst i) {
 /* Stamp and collect what stands among the members and depends on one; false if a member depends on
  * such a one. */
 static bool is_convex(hilo_clusters *b, hilo_inst first, hilo_inst last) {
-  b->behind.n = 0;
   for (hilo_inst i = first;; i = hilo_inst_next(b->m, i)) {
     const dependence d = dependence_of(b, i);
     if (is_member(b, i)) {
@@ -191,23 +190,15 @@ static void fill_body(hilo_clusters *b, hilo_comp body, const hilo_inst *members
   hilo_comp_set_root(m, body, root);
 }
 
-hilo_inst hilo_clusters_fuse(hilo_clusters *b, const hilo_inst *members, uint32_t n,
-                             hilo_str kind) {
-  hilo_module *m = b->m;
+static void begin_cluster(hilo_clusters *b, const hilo_inst *members, uint32_t n) {
   begin_epoch(b);
-  for (uint32_t k = 0; k < n; k++) b->stamp[hilo_ix(m, members[k])] = b->epoch;
-  if (!is_convex(b, members[0], members[n - 1])) return HILO_INST_NONE;
-  hilo_map in_number = hilo_map_make(b->scratch);
-  find_live(b, members, n, &in_number);
-  if (b->outs.n == 0) {
-    hilo_map_free(&in_number);
-    return HILO_INST_NONE;
-  }
-  const hilo_comp body =
-      hilo_comp_add(m, hilo_comp_fresh_name(m, hilo_module_string(m, HILO_STR("fused"))));
-  m->comp.v[hilo_comp_ix(m, body)].flags |= HILO_COMP_FUSION;
-  const hilo_inst fusion = add_fusion(b, body, members[n - 1], kind);
-  take_location(m, fusion, members, n);
+  for (uint32_t k = 0; k < n; k++) b->stamp[hilo_ix(b->m, members[k])] = b->epoch;
+  b->behind.n = 0;
+}
+
+/* What reads the live-outs reads the fusion, or an element of it; the last instruction made. */
+static hilo_inst redirect(hilo_clusters *b, hilo_inst fusion) {
+  hilo_module *m = b->m;
   hilo_inst last = fusion;
   for (uint32_t k = 0; k < b->outs.n; k++) {
     hilo_inst value = fusion;
@@ -221,6 +212,24 @@ hilo_inst hilo_clusters_fuse(hilo_clusters *b, const hilo_inst *members, uint32_
     }
     redirect_uses(b, b->outs.v[k], value);
   }
+  return last;
+}
+
+/* The stamped members, between which nothing stands in the way, become one. */
+static hilo_inst build(hilo_clusters *b, const hilo_inst *members, uint32_t n, hilo_str kind) {
+  hilo_module *m = b->m;
+  hilo_map in_number = hilo_map_make(b->scratch);
+  find_live(b, members, n, &in_number);
+  if (b->outs.n == 0) {
+    hilo_map_free(&in_number);
+    return HILO_INST_NONE;
+  }
+  const hilo_comp body =
+      hilo_comp_add(m, hilo_comp_fresh_name(m, hilo_module_string(m, HILO_STR("fused"))));
+  m->comp.v[hilo_comp_ix(m, body)].flags |= HILO_COMP_FUSION;
+  const hilo_inst fusion = add_fusion(b, body, members[n - 1], kind);
+  take_location(m, fusion, members, n);
+  const hilo_inst last = redirect(b, fusion);
   for (uint32_t k = 0; k < n; k++) pass_edges(b, members[k], fusion);
   fill_body(b, body, members, n, &in_number);
   const hilo_inst pos = hilo_inst_next(m, last);
@@ -228,4 +237,17 @@ hilo_inst hilo_clusters_fuse(hilo_clusters *b, const hilo_inst *members, uint32_
     hilo_inst_move(m, b->behind.v[k], b->behind.v[k], hilo_inst_comp(m, fusion), pos);
   hilo_map_free(&in_number);
   return fusion;
+}
+
+hilo_inst hilo_clusters_fuse(hilo_clusters *b, const hilo_inst *members, uint32_t n,
+                             hilo_str kind) {
+  begin_cluster(b, members, n);
+  if (!is_convex(b, members[0], members[n - 1])) return HILO_INST_NONE;
+  return build(b, members, n, kind);
+}
+
+hilo_inst hilo_clusters_fuse_closed(hilo_clusters *b, const hilo_inst *members, uint32_t n,
+                                    hilo_str kind) {
+  begin_cluster(b, members, n);
+  return build(b, members, n, kind);
 }

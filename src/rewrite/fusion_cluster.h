@@ -28,4 +28,11 @@ hilo_clusters hilo_clusters_make(hilo_module *m, hilo_arena *scratch);
 hilo_inst hilo_clusters_fuse(hilo_clusters *clusters, const hilo_inst *members, uint32_t n,
                              hilo_str kind);
 
+/* The same of a closed cluster: nothing outside reads a member but the last, and no member has
+ * control edges. So it is convex and nothing moves; `members` need but be in an order of dependence
+ * with the last one last, and it costs O(members and their operands), however far apart they stand.
+ */
+hilo_inst hilo_clusters_fuse_closed(hilo_clusters *clusters, const hilo_inst *members, uint32_t n,
+                                    hilo_str kind);
+
 #endif

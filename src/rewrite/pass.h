@@ -21,6 +21,8 @@ typedef struct {
   bool lower_complex;                       /* step 6 will run */
   bool lower_complex_extra;                 /* step 7 will */
   bool canonicalize_conv_wide;              /* step 5 takes 31 input features */
+  bool fuse_dot_logistic;                   /* step 15.2 and 15.3 */
+  bool general_elementwise_fusion;          /* step 15.6 */
   bool unsafe_fp8e4m3fn;                    /* --experimental-unsafe-fp8e4m3fn-as-fp8e4m3 */
   uint32_t integer_downcast;                /* --implicit-integer-downcast: HILO_DOWNCAST_* */
   int64_t constant_decomposition_threshold; /* bytes, step 28A */

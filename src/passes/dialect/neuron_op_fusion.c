@@ -1,17 +1,31 @@
-/* 15 neuron-op-fusion, the two kinds that every program needs:
+/* 15 neuron-op-fusion, sub-pass after sub-pass; clusters are found for a whole one, then built:
  *
+ *   15.1  max(a, b) + log(exp(a - max) + exp(b - max))              →  fusion Elementwise
+ *   15.2  logistic(dot), with the multiply of both if there is one  →  fusion DotLogistic
+ *   15.3  sqrt(sum(multiply))                                       →  fusion MulRedSqrt
  *   15.4  expm1(x)  →  fusion Expm1 { c = 1; e = exp(x); subtract(e, c) }
  *   15.5  log1p(x)  →  fusion Log1p { c = 1; a = add(x, c); log(a) }
+ *   15.6  a reduce or concatenate with the elementwise instructions that only it needs
+ *                                                  →  fusion MulRedSqrt (sums) or Elementwise
  *
- * The kind lets the consumer compute the exact function; the body is what it stands for without
- * one. Floats narrower than f32 are widened around the fusion and rounded once behind it, else the
- * result is off in the last places. Complex numbers and f64 have no Penguin form and are left.
- * O(instructions). */
+ * 15.2 and 15.3 are under --fuse-dot-logistic, 15.6 under --general-elementwise-fusion; 15.4 and
+ * 15.5 always run, since the printer has no other form of these. A kind lets the consumer compute
+ * the exact function; the body is what it stands for without one. But for 15.4 and 15.5 the same
+ * instructions run on the same values. Of expm1 and log1p, floats narrower than f32 are widened
+ * around the fusion and rounded once behind it, else the result is off in the last places; complex
+ * numbers and f64 have no Penguin form and are left.
+ *
+ * Before 15.2 the reshape in reshape(dot), logistic, multiply moves behind the product.
+ *
+ * Blocks only (what runs once a call, not bodies applied to elements); O(instructions + members),
+ * and for each dot that others read as well a window of at most 4096. */
 #include "base/vec.h"
+#include "passes/dialect/op_fusion.h"
 #include "passes/passes.h"
 #include "rewrite/build.h"
-#include "rewrite/fusion_cluster.h"
 #include "rewrite/replace.h"
+
+/* ---- 15.4, 15.5 ---- */
 
 static bool is_candidate(const hilo_module *m, hilo_inst i) {
   const hilo_op op = hilo_inst_op(m, i);
@@ -50,7 +64,8 @@ static void fuse(hilo_module *m, hilo_inst i, hilo_clusters *clusters) {
   HILO_CHECK(fusion.ix); /* three adjacent instructions, of which the last is used or the root */
 }
 
-HILO_DECLARE_PASS(neuron_op_fusion) {
+static void fuse_precise(hilo_module *m, hilo_pass_ctx *ctx, hilo_clusters *clusters,
+                         bool *changed) {
   hilo_vec(hilo_inst) found = {0};
   HILO_FOR_EACH_COMP(m, c) {
     if (hilo_comp_get(m, c)->flags & HILO_COMP_FUSION) continue;
@@ -58,17 +73,114 @@ HILO_DECLARE_PASS(neuron_op_fusion) {
       if (is_candidate(m, i)) HILO_PUSH(ctx->scratch, &found, i);
     }
   }
-  hilo_clusters clusters = hilo_clusters_make(m, ctx->scratch);
   for (uint32_t k = 0; k < found.n; k++) {
     ctx->n_matched++;
     if (!hilo_inst_has_uses(m, found.v[k]) && !hilo_inst_is_root(m, found.v[k])) {
       if (hilo_erase(m, found.v[k])) *changed = true;
       continue;
     }
-    fuse(m, found.v[k], &clusters);
+    fuse(m, found.v[k], clusters);
     ctx->n_rewritten++;
     *changed = true;
   }
   HILO_VEC_FREE(ctx->scratch, &found);
+}
+
+/* ---- sub-passes ---- */
+
+typedef struct {
+  hilo_module *m;
+  hilo_pass_ctx *ctx;
+  hilo_clusters clusters;
+  hilo_vec(hilo_comp) blocks; /* the entry and what loops, conditionals and calls run */
+  bool changed;
+} fuser;
+
+static bool runs_blocks(hilo_op op) {
+  return op == HILO_OP_WHILE || op == HILO_OP_CONDITIONAL || op == HILO_OP_CALL;
+}
+
+static void find_blocks(fuser *p) {
+  const hilo_module *m = p->m;
+  uint64_t *is_block = hilo_bitset_create(p->ctx->scratch, hilo_module_n_comps(m));
+  hilo_bitset_set(is_block, hilo_comp_ix(m, m->entry));
+  HILO_PUSH(p->ctx->scratch, &p->blocks, m->entry);
+  for (uint32_t k = 0; k < p->blocks.n; k++) {
+    HILO_FOR_EACH_INST(m, p->blocks.v[k], i) {
+      if (!runs_blocks(hilo_inst_op(m, i))) continue;
+      for (uint32_t c = 0; c < hilo_inst_n_called(m, i); c++) {
+        const hilo_comp body = hilo_inst_called(m, i, c);
+        if (hilo_bitset_insert(is_block, hilo_comp_ix(m, body)))
+          HILO_PUSH(p->ctx->scratch, &p->blocks, body);
+      }
+    }
+  }
+}
+
+static void build(fuser *p, const hilo_op_fusion *f) {
+  for (uint32_t k = 0; k < f->clusters.n; k++) {
+    const hilo_op_cluster *c = &f->clusters.v[k];
+    const hilo_inst *members = f->members.v + c->first;
+    p->ctx->n_matched++;
+    const hilo_inst fusion = c->is_closed
+                                 ? hilo_clusters_fuse_closed(&p->clusters, members, c->n, c->kind)
+                                 : hilo_clusters_fuse(&p->clusters, members, c->n, c->kind);
+    if (!fusion.ix) continue;
+    p->ctx->n_rewritten++;
+    p->changed = true;
+  }
+}
+
+static void fuse_sub_exp(fuser *p) {
+  hilo_module *m = p->m;
+  hilo_op_fusion f = hilo_op_fusion_make(m, p->ctx->scratch);
+  for (uint32_t b = 0; b < p->blocks.n; b++) HILO_FOR_EACH_INST(m, p->blocks.v[b], i) {
+      if (hilo_inst_is(m, i, HILO_OP_ADD)) hilo_find_sub_exp(&f, i);
+    }
+  build(p, &f);
+}
+
+static void reassociate(fuser *p) {
+  hilo_module *m = p->m;
+  hilo_op_fusion f = hilo_op_fusion_make(m, p->ctx->scratch);
+  hilo_vec(hilo_inst) anchors = {0};
+  for (uint32_t b = 0; b < p->blocks.n; b++) HILO_FOR_EACH_INST(m, p->blocks.v[b], i) {
+      if (hilo_inst_is(m, i, HILO_OP_LOGISTIC)) HILO_PUSH(p->ctx->scratch, &anchors, i);
+    }
+  for (uint32_t k = 0; k < anchors.n; k++)
+    p->changed |= hilo_reassociate_logistic(&f, anchors.v[k]);
+  HILO_VEC_FREE(p->ctx->scratch, &anchors);
+}
+
+static void fuse_patterns(fuser *p) {
+  hilo_module *m = p->m;
+  reassociate(p);
+  hilo_op_fusion f = hilo_op_fusion_make(m, p->ctx->scratch);
+  for (uint32_t b = 0; b < p->blocks.n; b++) HILO_FOR_EACH_INST(m, p->blocks.v[b], i) {
+      if (hilo_inst_is(m, i, HILO_OP_LOGISTIC)) hilo_find_dot_logistic(&f, i);
+      if (hilo_inst_is(m, i, HILO_OP_REDUCE)) hilo_find_mul_red_sqrt(&f, i);
+    }
+  build(p, &f);
+}
+
+static void fuse_elementwise(fuser *p) {
+  hilo_module *m = p->m;
+  hilo_op_fusion f = hilo_op_fusion_make(m, p->ctx->scratch);
+  hilo_grower *grower = hilo_grower_make(&f);
+  for (uint32_t b = 0; b < p->blocks.n; b++) HILO_FOR_EACH_INST(m, p->blocks.v[b], i) {
+      if (hilo_inst_is(m, i, HILO_OP_REDUCE) || hilo_inst_is(m, i, HILO_OP_CONCATENATE))
+        hilo_grow_elementwise(grower, i);
+    }
+  build(p, &f);
+}
+
+HILO_DECLARE_PASS(neuron_op_fusion) {
+  fuser p = {.m = m, .ctx = ctx, .clusters = hilo_clusters_make(m, ctx->scratch)};
+  find_blocks(&p);
+  fuse_sub_exp(&p);
+  if (ctx->options->fuse_dot_logistic) fuse_patterns(&p);
+  fuse_precise(m, ctx, &p.clusters, &p.changed);
+  if (ctx->options->general_elementwise_fusion) fuse_elementwise(&p);
+  *changed |= p.changed;
   return HILO_OK;
 }

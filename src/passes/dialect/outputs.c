@@ -33,25 +33,25 @@ bool hilo_alias_output(const hilo_module *m, const hilo_alias *alias, uint32_t *
   return true;
 }
 
-static hilo_inst view_operand(const hilo_module *m, hilo_inst i) {
-  switch (hilo_inst_op(m, i)) {
+hilo_inst hilo_view_of(const hilo_module *m, hilo_inst value) {
+  switch (hilo_inst_op(m, value)) {
   case HILO_OP_RESHAPE:
-  case HILO_OP_BITCAST: return hilo_inst_operand(m, i, 0);
+  case HILO_OP_BITCAST: return hilo_inst_operand(m, value, 0);
   case HILO_OP_GET_TUPLE_ELEMENT: {
-    const hilo_inst tuple = hilo_inst_operand(m, i, 0);
+    const hilo_inst tuple = hilo_inst_operand(m, value, 0);
     return hilo_inst_is(m, tuple, HILO_OP_TUPLE)
-               ? hilo_inst_operand(m, tuple, hilo_inst_index(m, i))
+               ? hilo_inst_operand(m, tuple, hilo_inst_index(m, value))
                : HILO_INST_NONE;
   }
   case HILO_OP_CUSTOM_CALL:
-    return hilo_is_custom_call_to(m, i, HILO_TARGET_CONTROL_DEP)
-               ? hilo_inst_operand(m, i, hilo_inst_n_operands(m, i) - 1)
+    return hilo_is_custom_call_to(m, value, HILO_TARGET_CONTROL_DEP)
+               ? hilo_inst_operand(m, value, hilo_inst_n_operands(m, value) - 1)
                : HILO_INST_NONE;
   default: return HILO_INST_NONE;
   }
 }
 
 hilo_inst hilo_view_source(const hilo_module *m, hilo_inst value) {
-  for (hilo_inst next; (next = view_operand(m, value)).ix;) value = next;
+  for (hilo_inst next; (next = hilo_view_of(m, value)).ix;) value = next;
   return value;
 }

@@ -29,5 +29,7 @@ bool hilo_alias_output(const hilo_module *m, const hilo_alias *alias, uint32_t *
 /* Look through what gives its operand's value and is printed as a copy or not at all: reshape,
  * bitcast, get-tuple-element of a tuple, AwsNeuronControlDep. */
 hilo_inst hilo_view_source(const hilo_module *m, hilo_inst value);
+/* One step of that: the operand that the value shows, or none. */
+hilo_inst hilo_view_of(const hilo_module *m, hilo_inst value);
 
 #endif

@@ -27,7 +27,11 @@ typedef struct {
   uint64_t max_steps;      /* instructions run, all ranks together; 0: no limit */
   const hilo_comp *infeed; /* computations without parameters whose results are fed, in order */
   uint32_t n_infeed;
-  uint64_t seed;           /* of `rng` */
+  /* Called for each array that comes from outside (analysis/outside.h) where no infeed is given:
+   * fills n elements. `key` says which one it is, the same for all ranks. NULL: who asks for it
+   * waits in vain. */
+  void (*feed)(uint64_t seed, uint64_t key, hilo_etype etype, uint64_t n, char *data);
+  uint64_t seed;           /* of `rng`, and for `feed` */
   const hilo_draws *draws; /* as in hilo_eval; NULL: those of m as it stands */
   bool real_copies;        /* as in hilo_eval */
   bool partitions_first;   /* in groups of replicas with their partitions (analysis/groups.h) */

@@ -1,5 +1,6 @@
 #include "driver/run/run_evaluate.h"
 
+#include "driver/run/run_seed.h"
 #include "driver/run/run_share.h"
 
 #include <inttypes.h>
@@ -140,6 +141,7 @@ hilo_status hilo_evaluate(hilo_module *m, hilo_comp c, const hilo_arrays *inputs
                                         .n_replicas = options->n_replicas,
                                         .n_partitions = options->n_partitions,
                                         .max_steps = options->max_steps,
+                                        .feed = hilo_seed_feed,
                                         .seed = options->seed,
                                         .draws = options->draws,
                                         .partitions_first = options->partitions_first,

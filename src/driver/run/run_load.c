@@ -36,12 +36,17 @@ static hilo_status settle_ranks(hilo_run_job *j, hilo_module *m) {
 static hilo_status check_and_settle(hilo_run_job *j, hilo_str path, hilo_module *m) {
   if (!j->config->no_verify) HILO_TRY(hilo_verify(m, j->diags));
   const uint32_t n = hilo_seed_elided(m, j->config->seed, (uint64_t)j->config->max_bytes);
-  if (n) {
-    hilo_place place = HILO_NOWHERE;
-    place.file = path;
+  const uint32_t n_fed = hilo_seed_n_fed(m, &j->module_arena);
+  hilo_place place = HILO_NOWHERE;
+  place.file = path;
+  if (n)
     (void)hilo_diag_add(j->diags, HILO_DIAG_EMOD911, &place,
                         "the values of %u constants were left out: seeded ones stand for them", n);
-  }
+  if (n_fed)
+    (void)hilo_diag_add(j->diags, HILO_DIAG_EMOD911, &place,
+                        "nothing in the program sends what %u instruction%s receive%s: seeded "
+                        "values stand for it",
+                        n_fed, n_fed == 1 ? "" : "s", n_fed == 1 ? "s" : "");
   return settle_ranks(j, m);
 }
 

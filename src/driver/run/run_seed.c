@@ -1,5 +1,6 @@
 #include "driver/run/run_seed.h"
 
+#include "analysis/outside.h"
 #include "driver/run/run_uses.h"
 
 #include <inttypes.h>
@@ -226,6 +227,20 @@ hilo_status hilo_seed_inputs(const hilo_module *m, const hilo_leaves *leaves, in
       make_leaf(&s, k, &out->v[k]);
   }
   return HILO_OK;
+}
+
+void hilo_seed_feed(uint64_t seed, uint64_t key, hilo_etype etype, uint64_t n, char *data) {
+  const hilo_use_facts none = {0};
+  fill(etype, &none, hilo_hash_combine(hilo_hash_u64(seed + GOLDEN), key), n, data);
+}
+
+uint32_t hilo_seed_n_fed(const hilo_module *m, hilo_arena *scratch) {
+  const hilo_sent_channels sent = hilo_sent_channels_of(m, scratch);
+  uint32_t n = 0;
+  HILO_FOR_EACH_COMP(m, c) {
+    HILO_FOR_EACH_INST(m, c, i) n += hilo_comes_from_outside(m, &sent, i);
+  }
+  return n;
 }
 
 uint32_t hilo_seed_elided(hilo_module *m, int64_t seed, uint64_t max_bytes) {

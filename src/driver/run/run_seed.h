@@ -22,6 +22,11 @@ HILO_NODISCARD hilo_status hilo_seed_inputs(const hilo_module *m, const hilo_lea
                                             const uint64_t *skip, hilo_arena *arena,
                                             hilo_diags *diags, hilo_arrays *out);
 
+/* `feed` of hilo_machine_options: values as of a parameter of whose use nothing is known. */
+void hilo_seed_feed(uint64_t seed, uint64_t key, hilo_etype etype, uint64_t n, char *data);
+/* How many instructions are fed so: analysis/outside.h. */
+uint32_t hilo_seed_n_fed(const hilo_module *m, hilo_arena *scratch);
+
 /* Give the constants whose values were left out (`{...}`) values, as a parameter gets them of whose
  * use nothing is known, each by its literal. Returns how many. Tuples, and what is beyond max_bytes
  * (0: no limit) in all, stay as they are. */

@@ -363,6 +363,8 @@ static outcome run_infeed(hilo_machine *k, hilo_fiber *fiber, hilo_frame *f, con
     (void)push_frame(k, fiber, next);
     return STEP_ENTERED;
   }
+  if (k->o->feed && !k->o->n_infeed)
+    return of_status(k, hilo_transfers_feed(k, &k->e, s->inst, out));
   if (!hilo_value_is_pending(out) && hilo_pending_new(k, s->inst, out) != HILO_OK)
     return STEP_FAILED;
   return wait_for(fiber, out->owner);

@@ -126,6 +126,9 @@ HILO_NODISCARD hilo_status hilo_transfers_recv_from_peer(hilo_machine *k, const 
 HILO_NODISCARD hilo_status hilo_transfers_give_zeros(hilo_machine *k, bool *progress);
 /* The next computation of the infeed queue, or none. */
 hilo_comp hilo_transfers_next_infeed(hilo_machine *k);
+/* No infeed is given: what is fed to infeed `i` of rank e->rank. */
+HILO_NODISCARD hilo_status hilo_transfers_feed(hilo_machine *k, const hilo_eval *e, hilo_inst i,
+                                               hilo_value *out);
 void hilo_transfers_say(const hilo_machine *k, const hilo_fiber *f, hilo_inst i, hilo_sb *out);
 
 /* ---- deadlock.c ---- */

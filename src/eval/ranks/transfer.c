@@ -5,11 +5,14 @@
  * channel. What is sent is kept until it is received; who receives first waits. Both in order. A
  * rank that no pair names as target receives zeros.
  *
+ * What the program receives from outside is made by whoever runs it, or never comes.
+ *
  * The custom calls FusedSend and FusedRecv name a rank as their peer. All ranks run the same call,
  * so most receive from a peer that sends to somebody else: once nobody can go on, these receive
  * zeros. */
 #include "analysis/custom_call.h"
 #include "analysis/groups.h"
+#include "analysis/outside.h"
 #include "analysis/target_config.h"
 #include "eval/eval_parts.h"
 #include "eval/machine/machine_parts.h"
@@ -34,6 +37,8 @@ struct hilo_transfers {
   item *spare;
   uint32_t n_fed;
   bool *has_sent; /* by rank: a FusedSend */
+  hilo_sent_channels sent;
+  hilo_map n_taken; /* rank and channel → values taken from outside */
 };
 
 enum { NO_RANK = (1 << 21) - 1 };
@@ -43,6 +48,8 @@ hilo_transfers *hilo_transfers_create(hilo_machine *k) {
   t->number_of = hilo_map_make(&k->tables.arena);
   t->queue_of = hilo_map_make(&k->tables.arena);
   t->has_sent = HILO_NEW_ZEROED(&k->tables.arena, bool, k->n_ranks + 1);
+  if (k->o->feed) t->sent = hilo_sent_channels_of(k->m, &k->tables.arena);
+  t->n_taken = hilo_map_make(&k->tables.arena);
   return t;
 }
 
@@ -135,8 +142,59 @@ static hilo_status put(hilo_machine *k, queue *q, hilo_value value) {
   return HILO_OK;
 }
 
+/* ---- from outside ---- */
+
+/* Which array is it? The n-th that a rank takes from a channel (infeed: 0) is the n-th of all. */
+static uint64_t next_key(hilo_machine *k, uint32_t rank, int64_t channel) {
+  bool inserted;
+  const uint64_t key = hilo_hash_combine((uint64_t)channel, rank);
+  return hilo_hash_combine((uint64_t)channel,
+                           (*hilo_map_at(&k->transfers->n_taken, key, &inserted))++);
+}
+
+static hilo_status feed(hilo_machine *k, const hilo_eval *e, hilo_inst i, hilo_type type,
+                        int64_t channel, hilo_value *out) {
+  const hilo_store *types = &k->m->types;
+  *out = (hilo_value){.type = type};
+  if (hilo_type_is_tuple(types, type)) {
+    const uint32_t n = hilo_type_n_elements_of_tuple(types, type);
+    hilo_value *elements = hilo_eval_new_tuple(e, i, n, out);
+    if (!elements) return HILO_LIMIT_ERROR;
+    for (uint32_t j = 0; j < n; j++)
+      HILO_TRY(feed(k, e, i, hilo_type_element(types, type, j), channel, &elements[j]));
+    return HILO_OK;
+  }
+  if (!hilo_type_is_array(types, type)) return hilo_zero_value(e, i, type, out);
+  char *data = hilo_eval_new_array(e, i, out);
+  if (!data) return HILO_LIMIT_ERROR;
+  k->o->feed(k->o->seed, next_key(k, e->rank, channel), hilo_type_etype(types, type),
+             hilo_value_n_elements(e, out), data);
+  return HILO_OK;
+}
+
+hilo_status hilo_transfers_feed(hilo_machine *k, const hilo_eval *e, hilo_inst i, hilo_value *out) {
+  return feed(k, e, i, hilo_inst_type(k->m, i), 0, out);
+}
+
+static hilo_status receive_from_outside(hilo_machine *k, hilo_inst i, hilo_value *out) {
+  const hilo_store *types = &k->m->types;
+  const hilo_type type = hilo_inst_type(k->m, i);
+  const bool is_tuple = hilo_type_is_tuple(types, type);
+  hilo_value data;
+  HILO_TRY(feed(k, &k->e, i,
+                is_tuple && hilo_type_n_elements_of_tuple(types, type)
+                    ? hilo_type_element(types, type, 0)
+                    : type,
+                hilo_inst_extra(k->m, i).channel_id, &data));
+  return received(k, i, data, out);
+}
+
+/* ---- in order ---- */
+
 static hilo_status get(hilo_machine *k, queue *q, hilo_inst i, hilo_value *out) {
   if (q->first && !q->first->waits) return received(k, i, take_first(k, q).value, out);
+  if (k->o->feed && hilo_comes_from_outside(k->m, &k->transfers->sent, i))
+    return receive_from_outside(k, i, out);
   HILO_TRY(hilo_pending_new(k, i, out));
   item *new = append(k, q);
   new->inst = i;

@@ -204,6 +204,7 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
                         config->max_reduce_scatter_buffer_size},
       .coalesce_adjacent = hilo_str_is(config->coalesce_mode, "adjacent"),
       .no_coalesce_in_loops = config->no_coalesce_in_loops,
+      .schedule_fusion = config->schedule_fusion,
       .num_replicas = config->num_replicas,
       .num_partitions = config->num_partitions,
       .schedule_effort = config->schedule_effort,

@@ -41,6 +41,7 @@ typedef struct {
   bool coalesce_adjacent;       /* move only */
   bool schedule_for_target;     /* step 17: the target's model of memory decides */
   bool no_coalesce_in_loops;
+  bool schedule_fusion; /* step 21 will run: it makes room beside collectives */
 } hilo_pass_options;
 
 enum {

@@ -1,7 +1,9 @@
 /* 18 live-range-analysis: what is alive when, in the order that the module has, in the model of the
  * target. Writes nothing into the module. DEBUG: every value's range; INFO: the peak of the entry,
- * who is alive there; a WARNING where it does not fit a device. The JSON has every computation that
- * runs as such. Linear, but for sorting the values at the peak. */
+ * who is alive there; how much of the time of collectives is exposed (overlap.h), and which wait
+ * longest; a WARNING where it does not fit a device. The JSON has every computation that runs as
+ * such. Linear, but for sorting the values at the peak and the collectives. */
+#include "sched/overlap.h"
 #include "sched/schedule_report.h"
 #include "sched/steps.h"
 
@@ -76,6 +78,23 @@ static void log_peak(const analyzer *a, const hilo_schedule_profile *p) {
            (unsigned long long)p->byte_ops, HILO_DEVICE_BYTES);
 }
 
+static double us(uint64_t ps) { return (double)ps / 1e6; }
+
+static void log_overlap(const analyzer *a, const hilo_overlap_report *o) {
+  if (!o->all.n_collectives) return;
+  HILO_LOG(a->ctx->log, INFO,
+           "AnalyzeSchedule: %llu collectives send %llu bytes in %.1f us, of which %.1f us are "
+           "exposed beside %.1f us of compute",
+           (unsigned long long)o->all.n_collectives, (unsigned long long)o->all.sent_bytes,
+           us(o->all.link_ps), us(o->all.exposed_ps), us(o->all.compute_ps));
+  for (uint32_t k = 0; k < o->n_waits && k < HILO_REPORTED_VALUES; k++) {
+    const hilo_str name = hilo_inst_name_text(a->m, o->waits[k].inst, a->scratch);
+    HILO_LOG(a->ctx->log, INFO, "AnalyzeSchedule: exposed: `%.*s`, %llu bytes, %.1f of %.1f us",
+             HILO_FMT(name), (unsigned long long)o->waits[k].sent_bytes, us(o->waits[k].exposed_ps),
+             us(o->waits[k].link_ps));
+  }
+}
+
 /* ---- JSON ---- */
 
 static void put_name(const analyzer *a, hilo_inst i, hilo_sb *out) {
@@ -113,13 +132,32 @@ static void put_computation(const analyzer *a, hilo_comp c, const hilo_schedule_
   hilo_sb_cat(out, "]}");
 }
 
-static void make_json(const analyzer *a, hilo_peaks *peaks, hilo_schedule_report *report) {
+/* Whole nanoseconds. */
+static void put_overlap(const analyzer *a, const hilo_overlap_report *o, hilo_sb *out) {
+  hilo_sb_cat(out, "\"collectives\": ");
+  hilo_overlap_put_json(&o->all, out);
+  hilo_sb_cat(out, ", \"exposed\": [");
+  for (uint32_t k = 0; k < o->n_waits && k < HILO_REPORTED_VALUES; k++) {
+    hilo_sb_cat(out, k ? ",\n  {\"name\": " : "\n  {\"name\": ");
+    put_name(a, o->waits[k].inst, out);
+    hilo_sb_printf(out, ", \"sent_bytes\": %llu, \"link_ns\": %llu, \"exposed_ns\": %llu}",
+                   (unsigned long long)o->waits[k].sent_bytes,
+                   (unsigned long long)(o->waits[k].link_ps / 1000),
+                   (unsigned long long)(o->waits[k].exposed_ps / 1000));
+  }
+  hilo_sb_cat(out, "]");
+}
+
+static void make_json(const analyzer *a, hilo_peaks *peaks, const hilo_overlap_report *overlap,
+                      hilo_schedule_report *report) {
   const uint64_t *blocks = hilo_blocks_find(a->m, a->scratch);
   const hilo_comp_list comps = hilo_module_comps_postorder(a->m, a->scratch);
   hilo_sb out = hilo_sb_make(report->arena);
   hilo_sb_cat(&out, "{\"module\": ");
   hilo_sb_json(&out, hilo_string_of(a->m, a->m->header.name));
-  hilo_sb_printf(&out, ", \"device_bytes\": %llu, \"computations\": [", HILO_DEVICE_BYTES);
+  hilo_sb_printf(&out, ", \"device_bytes\": %llu,\n", HILO_DEVICE_BYTES);
+  put_overlap(a, overlap, &out);
+  hilo_sb_cat(&out, ",\n\"computations\": [");
   bool first = true;
   for (uint32_t k = 0; k < comps.n_reached; k++) {
     if (!hilo_bitset_get(blocks, hilo_comp_ix(a->m, comps.v[k]))) continue;
@@ -141,7 +179,12 @@ HILO_DECLARE_PASS(live_range_analysis) {
   const hilo_schedule_profile p = hilo_schedule_profile_make(m, m->entry, peaks, ctx->scratch);
   ctx->n_matched = p.lifetimes.n;
   if (hilo_log_is_on(ctx->log, HILO_LEVEL_DEBUG)) log_ranges(&a, &p);
-  if (p.lifetimes.n && hilo_log_is_on(ctx->log, HILO_LEVEL_INFO)) log_peak(&a, &p);
+  const hilo_overlap_report overlap =
+      hilo_overlap_report_make(m, &hilo_default_rates, ctx->scratch);
+  if (p.lifetimes.n && hilo_log_is_on(ctx->log, HILO_LEVEL_INFO)) {
+    log_peak(&a, &p);
+    log_overlap(&a, &overlap);
+  }
   uint64_t all;
   if (__builtin_add_overflow(p.peak, p.lifetimes.static_bytes, &all)) all = UINT64_MAX;
   if (all > HILO_DEVICE_BYTES)
@@ -151,7 +194,7 @@ HILO_DECLARE_PASS(live_range_analysis) {
              (unsigned long long)all, (unsigned long long)p.lifetimes.static_bytes,
              HILO_DEVICE_BYTES);
   if (ctx->schedule_report && ctx->schedule_report->wants_json)
-    make_json(&a, peaks, ctx->schedule_report);
+    make_json(&a, peaks, &overlap, ctx->schedule_report);
   if (ctx->schedule_report && ctx->schedule_report->wants_picture)
     hilo_schedule_snapshot_take(ctx->schedule_report, &ctx->schedule_report->after, m,
                                 ctx->scratch);

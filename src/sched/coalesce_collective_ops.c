@@ -8,15 +8,17 @@
  * coalesced it already. Left alone as well: what has control edges, tokens or `no-opt`, what stands
  * in fusions, and with --no-coalesce-in-loops what stands in loops.
  *
- * Where the peak would grow past the budget a bucket is split at its largest member. Every element
- * is computed as before: equal bits. O(n + k log k), and the log of n a member where the budget is
- * in reach. */
+ * Where the peak would grow past the budget a bucket is split at its largest member. A bucket is
+ * left alone if compute that now runs beside its members is worth more than the latencies saved
+ * (overlap.h), unless step 21, which makes such room anew, will run. Every element is computed as
+ * before: equal bits. O(n + k log k), and the log of n a member where the budget is in reach. */
 #include "base/vec.h"
 #include "rewrite/build.h"
 #include "rewrite/replace.h"
 #include "sched/blocks.h"
 #include "sched/buckets.h"
 #include "sched/budget.h"
+#include "sched/overlap.h"
 #include "sched/steps.h"
 
 typedef struct {
@@ -33,6 +35,7 @@ typedef struct {
   tally tallies[HILO_N_COALESCED];
   uint32_t *place; /* by instruction slot */
   uint64_t budget;
+  hilo_overlap_costs costs;     /* unless step 21 will run */
   hilo_vec(hilo_comp) reducers; /* of members that went */
   bool changed;
 } coalescer;
@@ -137,6 +140,54 @@ static hilo_buckets keep_budget(coalescer *c, hilo_comp comp, hilo_buckets bucke
   return out;
 }
 
+/* ---- overlap ---- */
+
+/* Of `link`, what compute from place `from` up to place `to` covers; `engine[p]`: of all before p.
+ */
+static uint64_t covered(const uint64_t *engine, uint32_t from, uint32_t to, uint64_t link) {
+  const uint64_t compute = to > from ? engine[to] - engine[from] : 0;
+  return compute < link ? compute : link;
+}
+
+/* The first reader of a collective, or behind views with one reader each, the first that takes
+ * time.
+ */
+static uint32_t first_busy(const coalescer *c, uint32_t l, const hilo_inst *insts) {
+  while (hilo_motion_is_view(c->m, insts[l]) && hilo_inst_count_uses(c->m, insts[l]) == 1)
+    l = c->place[hilo_ix(c->m, hilo_use_user(c->m, hilo_first_use(c->m, insts[l])))];
+  return l;
+}
+
+static bool keeps_overlap(const coalescer *c, const hilo_bucket *b, const uint64_t *engine,
+                          const hilo_inst *insts) {
+  const uint64_t latency = hilo_default_rates.latency_ns * 1000;
+  uint64_t before = 0, link = 0;
+  uint32_t hi = UINT32_MAX;
+  for (uint32_t k = 0; k < b->n; k++) {
+    const hilo_candidate *its = b->members[k];
+    const uint64_t own = c->costs.link_ps[hilo_ix(c->m, its->inst)];
+    const uint32_t reader = first_busy(c, its->l, insts);
+    before += covered(engine, its->place, reader, own);
+    link += own < UINT64_MAX / 512 ? own : UINT64_MAX / 512; /* no more than 256 are summed */
+    if (reader < hi) hi = reader;
+  }
+  const uint64_t saved = link > (b->n - 1) * latency ? (b->n - 1) * latency : link;
+  return before <= saved + covered(engine, b->point, hi, link - saved);
+}
+
+static void drop_exposing(const coalescer *c, hilo_buckets *buckets, const hilo_inst *insts,
+                          uint32_t n, hilo_arena *arena) {
+  uint64_t *engine = HILO_NEW_ARRAY(arena, uint64_t, (size_t)n + 1);
+  uint32_t kept = 0;
+  engine[0] = 0;
+  for (uint32_t k = 0; k < n; k++)
+    if (!hilo_add_u64(engine[k], c->costs.engine_ps[hilo_ix(c->m, insts[k])], &engine[k + 1]))
+      engine[k + 1] = UINT64_MAX;
+  for (uint32_t k = 0; k < buckets->n; k++)
+    if (keeps_overlap(c, &buckets->v[k], engine, insts)) buckets->v[kept++] = buckets->v[k];
+  buckets->n = kept;
+}
+
 /* ---- merging ---- */
 
 /* A collective of all operands before `at`; its elements into `elements`. */
@@ -228,6 +279,7 @@ static void coalesce(coalescer *c, hilo_comp comp, hilo_arena *arena) {
   hilo_buckets buckets =
       hilo_buckets_make(&motion, c->place, c->kinds, c->ctx->options->coalesce_caps, arena);
   c->ctx->n_matched += buckets.n_candidates;
+  if (buckets.n && c->costs.link_ps) drop_exposing(c, &buckets, insts, n, arena);
   if (buckets.n) buckets = keep_budget(c, comp, buckets, arena);
   if (!buckets.n) return;
   if (c->ctx->options->coalesce_adjacent)
@@ -268,6 +320,8 @@ HILO_DECLARE_PASS(coalesce_collective_ops) {
   c.law = hilo_motion_law_make(m, scratch);
   c.peaks = hilo_peaks_make(m, HILO_MEMORY_TARGET, scratch);
   c.budget = hilo_memory_budget(m, ctx->options, hilo_static_bytes(m));
+  if (!ctx->options->schedule_fusion)
+    c.costs = hilo_overlap_costs_make(m, &hilo_default_rates, scratch);
   c.place = HILO_NEW_ARRAY(scratch, uint32_t, m->n_inst_slots);
   const hilo_comp_list blocks = hilo_blocks_make(m, scratch);
   const uint64_t *in_loop = find_loops(m, &blocks, scratch);

@@ -61,7 +61,7 @@ uint32_t hilo_plan_earliest(const hilo_plan *plan, hilo_inst i) {
 /* ---- the new order ---- */
 
 /* By position, those of one gap as they stood: a counting sort. */
-static uint32_t *planned_order(const hilo_plan *plan) {
+uint32_t *hilo_plan_order(const hilo_plan *plan) {
   const uint32_t n = plan->l.n;
   uint32_t *at = HILO_NEW_ZEROED(plan->arena, uint32_t, 2 * (size_t)n + 2);
   uint32_t *order = HILO_NEW_ARRAY(plan->arena, uint32_t, (size_t)n + 1);
@@ -83,7 +83,7 @@ static uint32_t count_moved(const hilo_plan *plan, const uint32_t *order) {
 }
 
 uint32_t hilo_plan_apply(hilo_plan *plan, uint64_t limit) {
-  const uint32_t *order = planned_order(plan);
+  const uint32_t *order = hilo_plan_order(plan);
   if (hilo_lifetimes_peak(&plan->l, order, NULL, plan->arena) > limit) return 0;
   hilo_inst *insts = HILO_NEW_ARRAY(plan->arena, hilo_inst, (size_t)plan->l.n + 1);
   for (uint32_t k = 0; k < plan->l.n; k++) insts[k] = plan->l.insts[order[k]];

@@ -43,6 +43,8 @@ static inline uint32_t hilo_plan_behind(uint32_t position) { return position | 1
 static inline uint32_t hilo_plan_before(uint32_t position) {
   return position & 1 || !position ? position : position - 1;
 }
+/* The places in the order planned, in the plan's arena. O(n). */
+uint32_t *hilo_plan_order(const hilo_plan *plan);
 /* Put the block in the order planned, unless its peak would be above `limit`. Returns how many
  * instructions are not where they stood among the others. */
 uint32_t hilo_plan_apply(hilo_plan *plan, uint64_t limit);

@@ -1,5 +1,5 @@
 /* 21 schedule-fusion: a reduce-scatter and an all-gather that do not depend on one another are
- * issued together; where one depends on the other, there is more room between them.
+ * issued together; and compute goes between a collective and those who wait for it.
  *
  *   g = all-gather(w); …; s = reduce-scatter(x); …
  *   =>   f = fusion(x, w) {s = reduce-scatter(x); g = all-gather(w)}, kind ScheduleFusion
@@ -9,9 +9,8 @@
  * operations that it needs (at most 100), or the earlier one moves down, if nothing reads it in
  * between; whichever keeps fewer bytes alive. First fit in program order, one partner each.
  *
- * Chain: if a path joins an all-gather and the reduce-scatter behind it, nothing is fused. The
- * all-gather moves up to what it waits for, not above the collective before it, and the
- * reduce-scatter to its operand; what reads them first moves down.
+ * Windows: whatever is not fused gets room between it and its first reader (windows.h): collectives
+ * move up, compute that needs neither goes in between.
  *
  * No move may raise the peak by more than a twentieth, or past the budget. O(collectives × window),
  * windows of at most 4096 instructions. */
@@ -23,6 +22,7 @@
 #include "sched/budget.h"
 #include "sched/plan.h"
 #include "sched/steps.h"
+#include "sched/windows.h"
 
 enum { MAX_WINDOW = 4096, MAX_CLOSURE = 100 };
 
@@ -222,47 +222,6 @@ static void find_pairs(fuser *f) {
   }
 }
 
-/* ---- chains ---- */
-
-/* Up to what it waits for, and not above `floor`. */
-static void lift(fuser *f, uint32_t place, uint32_t floor) {
-  uint32_t last = hilo_plan_latest(&f->plan, f->plan.l.insts[place]);
-  if (floor != HILO_NO_PLACE &&
-      (last == HILO_NO_PLACE || f->plan.position[last] < f->plan.position[floor]))
-    last = floor;
-  if (last == HILO_NO_PLACE || !may_move(f, place)) return;
-  const uint32_t gap = hilo_plan_behind(f->plan.position[last]);
-  if (f->plan.position[place] <= gap + 1) return;
-  move(f, place, gap);
-  (void)keep(f);
-}
-
-/* What reads it first goes down to its own first reader, and not below `ceiling`. */
-static void push_reader(fuser *f, uint32_t place, uint32_t ceiling) {
-  const uint32_t user = hilo_plan_earliest(&f->plan, f->plan.l.insts[place]);
-  if (user == HILO_NO_PLACE || !may_move(f, user) || is_boundary(f->plan.m, f->plan.l.insts[user]))
-    return;
-  uint32_t stop = hilo_plan_earliest(&f->plan, f->plan.l.insts[user]);
-  if (stop == HILO_NO_PLACE) return;
-  if (ceiling != HILO_NO_PLACE && f->plan.position[ceiling] < f->plan.position[stop])
-    stop = ceiling;
-  if (f->plan.position[stop] <= f->plan.position[user] || stop - user > MAX_WINDOW) return;
-  (void)sink_before(f, user, stop);
-}
-
-static void widen_chains(fuser *f) {
-  for (uint32_t k = 0; k + 1 < f->collectives.n; k++) {
-    const uint32_t gather = f->collectives.v[k], scatter = f->collectives.v[k + 1];
-    if (!is_a(f, gather, HILO_OP_ALL_GATHER) || !is_a(f, scatter, HILO_OP_REDUCE_SCATTER)) continue;
-    if (hilo_bitset_get(f->taken, gather) || hilo_bitset_get(f->taken, scatter)) continue;
-    if (scatter - gather > MAX_WINDOW || !depends(f, gather, scatter)) continue;
-    lift(f, gather, k ? f->collectives.v[k - 1] : HILO_NO_PLACE);
-    push_reader(f, gather, scatter);
-    lift(f, scatter, gather);
-    push_reader(f, scatter, k + 2 < f->collectives.n ? f->collectives.v[k + 2] : HILO_NO_PLACE);
-  }
-}
-
 /* ---- fusing ---- */
 
 /* The collective and, of several results, its elements, moved to stand behind it. */
@@ -316,7 +275,8 @@ static uint64_t limit_of(const fuser *f) {
 }
 
 static void run(hilo_module *m, hilo_pass_ctx *ctx, hilo_comp c, const hilo_motion_law *law,
-                hilo_peaks *peaks, hilo_clusters *clusters, hilo_arena *arena) {
+                hilo_peaks *peaks, const hilo_overlap_costs *costs, hilo_clusters *clusters,
+                hilo_arena *arena) {
   fuser f = {.ctx = ctx, .arena = arena};
   f.plan = hilo_plan_make_live(m, c, law, peaks, arena);
   f.limit = limit_of(&f);
@@ -324,14 +284,14 @@ static void run(hilo_module *m, hilo_pass_ctx *ctx, hilo_comp c, const hilo_moti
   f.taken = hilo_bitset_create(arena, f.plan.l.n);
   find_collectives(&f);
   find_pairs(&f);
-  widen_chains(&f);
+  (void)hilo_windows_widen(&f.plan, costs, f.taken, f.limit);
   ctx->n_rewritten += hilo_plan_apply(&f.plan, f.limit);
   for (uint32_t k = 0; k < f.pairs.n; k++) fuse(&f, clusters, &f.pairs.v[k]);
 }
 
-static bool has_scatters(const hilo_module *m, hilo_comp c) {
+static bool has_collectives(const hilo_module *m, hilo_comp c) {
   HILO_FOR_EACH_INST(m, c, i) {
-    if (hilo_inst_is(m, i, HILO_OP_REDUCE_SCATTER)) return true;
+    if (hilo_inst_has(m, i, HILO_TRAIT_COLLECTIVE)) return true;
   }
   return false;
 }
@@ -342,10 +302,12 @@ HILO_DECLARE_PASS(schedule_fusion) {
   hilo_peaks *peaks = hilo_peaks_make(m, HILO_MEMORY_TARGET, ctx->scratch);
   hilo_clusters clusters = hilo_clusters_make(m, ctx->scratch);
   for (uint32_t k = 0; k < blocks.n; k++) { /* callees first: their peaks are asked when final */
-    if (!has_scatters(m, blocks.v[k])) continue;
+    if (!has_collectives(m, blocks.v[k])) continue;
     hilo_scratch scratch;
     hilo_scratch_init(&scratch, ctx->scratch);
-    run(m, ctx, blocks.v[k], &law, peaks, &clusters, &scratch.arena);
+    const hilo_overlap_costs costs =
+        hilo_overlap_costs_make(m, &hilo_default_rates, &scratch.arena);
+    run(m, ctx, blocks.v[k], &law, peaks, &costs, &clusters, &scratch.arena);
     hilo_scratch_deinit(&scratch);
   }
   *changed |= ctx->n_rewritten != 0;

@@ -48,6 +48,7 @@ void hilo_schedule_snapshot_take(hilo_schedule_report *report, hilo_schedule_sna
                                 .peak_at = profile.peak_at,
                                 .static_bytes = profile.lifetimes.static_bytes,
                                 .byte_ops = profile.byte_ops};
+  s->overlap = hilo_overlap_report_make(m, &hilo_default_rates, &own.arena).all;
   uint32_t *buffers = NULL;
   if (s->n) {
     s->peak_name = hilo_inst_name_text(m, profile.lifetimes.insts[s->peak_at], report->arena);
@@ -169,6 +170,16 @@ static void put_value(hilo_sb *out, const hilo_schedule_snapshot *s, const hilo_
   hilo_sb_cat(out, "</td></tr>\n");
 }
 
+static void put_collectives(hilo_sb *out, const hilo_overlap *o) {
+  if (!o->n_collectives) return;
+  hilo_sb_printf(out, " Collectives: %llu, sending ", (unsigned long long)o->n_collectives);
+  put_bytes(out, o->sent_bytes);
+  hilo_sb_printf(out,
+                 "; of %.1f us on the link compute waits for %.1f us, by a simple model of latency "
+                 "and bandwidth.",
+                 (double)o->link_ps / 1e6, (double)o->exposed_ps / 1e6);
+}
+
 static void put_table(hilo_sb *out, const hilo_schedule_snapshot *s, const char *title) {
   hilo_sb_printf(out, "<h2>%s: ", title);
   put_bytes(out, s->peak);
@@ -176,7 +187,9 @@ static void put_table(hilo_sb *out, const hilo_schedule_snapshot *s, const char 
   put_text(out, s->peak_name);
   hilo_sb_cat(out, "</code></h2>\n<p>Parameters and constants: ");
   put_bytes(out, s->static_bytes);
-  hilo_sb_cat(out, ", not counted.</p>\n<table><thead><tr><th>bytes</th><th>of the peak</th><th>"
+  hilo_sb_cat(out, ", not counted.");
+  put_collectives(out, &s->overlap);
+  hilo_sb_cat(out, "</p>\n<table><thead><tr><th>bytes</th><th>of the peak</th><th>"
                    "value</th><th>operation</th><th>made at</th><th>last used at</th><th>in the "
                    "program</th><th>source</th></tr></thead><tbody>\n");
   for (uint32_t k = 0; k < s->n_values; k++) put_value(out, s, &s->values[k]);
@@ -227,8 +240,10 @@ static void put_snapshot(hilo_sb *out, const char *key, const hilo_schedule_snap
                  "\"peak_name\": ",
                  key, s->n, (unsigned long long)s->peak, s->peak_at);
   hilo_sb_json(out, s->peak_name);
-  hilo_sb_printf(out, ", \"static_bytes\": %llu, \"byte_ops\": %llu,\n  \"values\": [",
+  hilo_sb_printf(out, ", \"static_bytes\": %llu, \"byte_ops\": %llu,\n  \"collectives\": ",
                  (unsigned long long)s->static_bytes, (unsigned long long)s->byte_ops);
+  hilo_overlap_put_json(&s->overlap, out);
+  hilo_sb_cat(out, ",\n  \"values\": [");
   for (uint32_t k = 0; k < s->n_values; k++) {
     const hilo_reported_value *v = &s->values[k];
     hilo_sb_cat(out, k ? ",\n    {\"name\": " : "\n    {\"name\": ");

@@ -4,6 +4,7 @@
 #ifndef HILO_SCHED_SCHEDULE_REPORT_H
 #define HILO_SCHED_SCHEDULE_REPORT_H
 
+#include "sched/overlap.h"
 #include "sched/schedule_profile.h"
 
 enum { HILO_REPORTED_VALUES = 20 };
@@ -20,6 +21,7 @@ typedef struct {
   bool taken;
   uint32_t n, peak_at, n_values;
   uint64_t peak, static_bytes, byte_ops;
+  hilo_overlap overlap;
   hilo_str peak_name;
   hilo_reported_value values[HILO_REPORTED_VALUES]; /* alive at the peak, largest first */
   uint32_t n_runs;

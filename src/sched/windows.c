@@ -1,0 +1,329 @@
+/* Two sweeps along the order planned, both with the clocks of overlap.h running.
+ *
+ * First, a collective that somebody waits for moves up, with the cheap operations that only it
+ * waits for: as far as it takes to cover the wait, or, of what reduces, to behind its operand,
+ * which then dies sooner. Never above the collective before it: the order of collectives stays.
+ *
+ * Then, where an instruction would wait, compute from behind it that is ready goes in front of it:
+ * the nearest first, with what it needs, until the wait is filled. What depends on something on the
+ * way, on a later collective, or may not move, is passed by.
+ *
+ * Each move is kept only if the peak stays below the limit, and all of them only if less is exposed
+ * in the end. What moves goes up into the gap in front of an instruction that does not move, and
+ * those of one gap stand as they stood: so every dependence holds. */
+#include "sched/windows.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+
+enum { MAX_WINDOW = 4096, MAX_CLOSURE = 100 };
+
+typedef struct {
+  uint64_t engine, link, exposed;
+  uint64_t *ready; /* by place */
+  uint32_t *due;   /* by place: the collective that it waits for */
+} clocks;
+
+typedef struct {
+  uint32_t place, old;
+} step;
+
+typedef struct {
+  hilo_plan *plan;
+  const hilo_overlap_costs *costs;
+  const uint64_t *fixed;
+  uint64_t limit;
+  hilo_arena *arena;
+  clocks c;
+  uint64_t *done;         /* bit by place: has run */
+  uint64_t *reads;        /* bit by place: reads what a collective gives, maybe through views */
+  uint64_t *wait;         /* by place: of the collective there, how long somebody waits for it */
+  uint32_t *stamp, epoch; /* by place: could run now, or is in the closure */
+  uint32_t first_gap;     /* behind the parameters that stand first */
+  hilo_vec(uint32_t) closure;
+  hilo_vec(step) steps; /* of the move under way */
+  uint32_t n_moves;
+} widener;
+
+static hilo_inst at(const widener *w, uint32_t place) { return w->plan->l.insts[place]; }
+static uint64_t engine_of(const widener *w, uint32_t place) {
+  return w->costs->engine_ps[hilo_ix(w->plan->m, at(w, place))];
+}
+static uint64_t link_of(const widener *w, uint32_t place) {
+  return w->costs->link_ps[hilo_ix(w->plan->m, at(w, place))];
+}
+static bool may_move(const widener *w, uint32_t place) {
+  const hilo_inst i = at(w, place);
+  return !hilo_bitset_get(w->fixed, place) && !hilo_control_has(w->plan->m, i) &&
+         hilo_motion_is_movable(&w->plan->motion, i);
+}
+
+typedef bool (*visit_fn)(widener *w, uint32_t pred, void *ctx);
+
+/* What `place` must follow; stops and returns true where the visitor does. */
+static bool for_each_pred(widener *w, uint32_t place, visit_fn visit, void *ctx) {
+  const hilo_plan *plan = w->plan;
+  const hilo_module *m = plan->m;
+  const hilo_inst i = at(w, place);
+  uint32_t n;
+  for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
+    if (visit(w, hilo_plan_place(plan, hilo_inst_operand(m, i, k)), ctx)) return true;
+  for (uint32_t e = hilo_control_first_pred(m, i); e; e = m->edge.v[e].next_of_succ)
+    if (visit(w, plan->l.place[m->edge.v[e].pred], ctx)) return true;
+  const hilo_order_edge *edges = hilo_motion_order_preds(&plan->motion, i, &n);
+  for (uint32_t e = 0; e < n; e++)
+    if (visit(w, plan->l.place[edges[e].before], ctx)) return true;
+  return false;
+}
+
+/* ---- the clocks ---- */
+
+static bool take_later(widener *w, uint32_t pred, void *ctx) {
+  uint32_t *latest = ctx;
+  if (*latest == HILO_NO_PLACE || w->c.ready[pred] > w->c.ready[*latest]) *latest = pred;
+  return false;
+}
+
+/* When what `place` reads is there, and which collective makes it late. */
+static uint64_t ready_for(widener *w, uint32_t place) {
+  uint32_t latest = HILO_NO_PLACE;
+  (void)for_each_pred(w, place, take_later, &latest);
+  w->c.due[place] = latest == HILO_NO_PLACE ? HILO_NO_PLACE : w->c.due[latest];
+  if (w->c.due[place] != HILO_NO_PLACE) hilo_bitset_set(w->reads, place);
+  return latest == HILO_NO_PLACE ? 0 : w->c.ready[latest];
+}
+
+/* How long the engine would wait to run `place` now; collectives and views do not wait. */
+static uint64_t wait_of(widener *w, uint32_t place) {
+  if (!engine_of(w, place)) return 0;
+  const uint64_t ready = ready_for(w, place);
+  return ready > w->c.engine ? ready - w->c.engine : 0;
+}
+
+static void run(widener *w, uint32_t place) {
+  clocks *c = &w->c;
+  const uint64_t ready = ready_for(w, place), link = link_of(w, place);
+  hilo_bitset_set(w->done, place);
+  if (link) {
+    const uint64_t issued = c->engine > c->link ? c->engine : c->link;
+    c->ready[place] = c->link = (ready > issued ? ready : issued) + link;
+    c->due[place] = place;
+  } else if (!engine_of(w, place)) {
+    c->ready[place] = ready;
+  } else {
+    if (ready > c->engine) {
+      w->wait[c->due[place]] += ready - c->engine;
+      c->exposed += ready - c->engine;
+      c->engine = ready;
+    }
+    c->ready[place] = c->engine += engine_of(w, place);
+    c->due[place] = HILO_NO_PLACE;
+  }
+}
+
+static void restart(widener *w) {
+  const uint32_t n = w->plan->l.n;
+  w->c.engine = w->c.link = w->c.exposed = 0;
+  memset(w->wait, 0, n * sizeof(*w->wait));
+  memset(w->done, 0, ((size_t)n + 63) / 64 * sizeof(*w->done));
+}
+
+static uint64_t exposed_as_planned(widener *w) {
+  const uint32_t *order = hilo_plan_order(w->plan);
+  restart(w);
+  for (uint32_t k = 0; k < w->plan->l.n; k++) run(w, order[k]);
+  return w->c.exposed;
+}
+
+/* ---- moving ---- */
+
+static void undo(widener *w) {
+  while (w->steps.n) {
+    const step s = HILO_POP(&w->steps);
+    (void)hilo_live_move(w->plan->live, s.place, s.old);
+    w->plan->position[s.place] = s.old;
+  }
+}
+
+static int by_place(const void *a, const void *b) {
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* All of the closure that stands behind it into a gap, if the peak allows it. */
+static bool move_closure(widener *w, uint32_t gap) {
+  qsort(w->closure.v, w->closure.n, sizeof(uint32_t), by_place);
+  for (uint32_t k = 0; k < w->closure.n; k++) {
+    const uint32_t place = w->closure.v[k];
+    const step s = {place, w->plan->position[place]};
+    if (s.old <= gap) continue;
+    HILO_PUSH(w->arena, &w->steps, s);
+    (void)hilo_live_move(w->plan->live, place, gap);
+    w->plan->position[place] = gap;
+  }
+  const bool fits = hilo_live_peak(w->plan->live, NULL) <= w->limit;
+  if (!fits) undo(w);
+  w->n_moves += w->steps.n;
+  w->steps.n = 0;
+  return fits;
+}
+
+/* ---- collectives up ---- */
+
+typedef struct {
+  uint32_t gap;
+  uint64_t cheap; /* on the engine, at most */
+} lift_limits;
+
+static bool add_cheap(widener *w, uint32_t pred, void *ctx) {
+  const lift_limits *limits = ctx;
+  if (w->plan->position[pred] <= limits->gap || w->stamp[pred] == w->epoch) return false;
+  if (w->closure.n == MAX_CLOSURE || !may_move(w, pred) || link_of(w, pred) ||
+      engine_of(w, pred) > limits->cheap || hilo_bitset_get(w->reads, pred))
+    return true;
+  w->stamp[pred] = w->epoch;
+  HILO_PUSH(w->arena, &w->closure, pred);
+  return false;
+}
+
+/* To `gap` with the cheap things in between that it needs. */
+static bool lift_to(widener *w, uint32_t place, uint32_t gap) {
+  lift_limits limits = {gap, link_of(w, place) / 8};
+  w->closure.n = 0;
+  w->stamp[place] = ++w->epoch;
+  HILO_PUSH(w->arena, &w->closure, place);
+  for (uint32_t k = 0; k < w->closure.n; k++)
+    if (for_each_pred(w, w->closure.v[k], add_cheap, &limits)) return false;
+  return move_closure(w, gap);
+}
+
+/* The gap behind as much compute as covers the wait, from the collective backwards. */
+static uint32_t find_cover(const widener *w, uint32_t place, uint32_t floor) {
+  uint64_t covered = 0;
+  uint32_t gap = w->plan->position[place];
+  for (uint32_t k = place; k-- > 0 && place - k < MAX_WINDOW && covered < w->wait[place];) {
+    const uint32_t position = w->plan->position[k];
+    if (position & 1) continue;
+    if (position < floor) break;
+    gap = hilo_plan_before(position);
+    if (!gap) break;
+    covered += engine_of(w, k);
+  }
+  return gap < floor ? floor : gap;
+}
+
+static void lift(widener *w, uint32_t place, uint32_t before) {
+  const hilo_plan *plan = w->plan;
+  const uint32_t latest = hilo_plan_latest(plan, at(w, place));
+  const uint32_t floor =
+      before == HILO_NO_PLACE ? w->first_gap : hilo_plan_behind(plan->position[before]);
+  uint32_t limit =
+      latest == HILO_NO_PLACE ? w->first_gap : hilo_plan_behind(plan->position[latest]);
+  if (limit < floor) limit = floor;
+  const uint32_t cover = find_cover(w, place, floor);
+  if (cover < limit && lift_to(w, place, cover)) return;
+  const bool gathers = hilo_inst_is(plan->m, at(w, place), HILO_OP_ALL_GATHER);
+  const uint32_t gap = gathers && cover > limit ? cover : limit;
+  if (gap + 1 < plan->position[place]) (void)lift_to(w, place, gap);
+}
+
+static void lift_all(widener *w) {
+  uint32_t before = HILO_NO_PLACE;
+  for (uint32_t k = 0; k < w->plan->l.n; k++) {
+    if (!link_of(w, k)) continue;
+    if (w->wait[k] && may_move(w, k)) lift(w, k, before);
+    if (before == HILO_NO_PLACE || w->plan->position[k] > w->plan->position[before]) before = k;
+  }
+}
+
+/* ---- compute into windows ---- */
+
+/* Not there yet, and not among what could run now. */
+static bool is_missing(widener *w, uint32_t pred, void *ctx) {
+  (void)ctx;
+  if (hilo_bitset_get(w->done, pred)) return w->c.ready[pred] > w->c.engine;
+  return w->stamp[pred] != w->epoch;
+}
+
+static bool add_needed(widener *w, uint32_t pred, void *ctx) {
+  (void)ctx;
+  if (hilo_bitset_get(w->done, pred)) return false;
+  for (uint32_t k = 0; k < w->closure.n; k++)
+    if (w->closure.v[k] == pred) return false;
+  if (w->closure.n == MAX_CLOSURE) return true;
+  HILO_PUSH(w->arena, &w->closure, pred);
+  return false;
+}
+
+/* `place`, which could run now, with all that it needs, in front of what waits; the clocks go on.
+ */
+static bool pull(widener *w, uint32_t place, uint32_t gap) {
+  w->closure.n = 0;
+  HILO_PUSH(w->arena, &w->closure, place);
+  for (uint32_t k = 0; k < w->closure.n; k++)
+    if (for_each_pred(w, w->closure.v[k], add_needed, NULL)) return false;
+  if (!move_closure(w, gap)) return false;
+  for (uint32_t k = 0; k < w->closure.n; k++) run(w, w->closure.v[k]);
+  return true;
+}
+
+/* In front of order[from], which would wait. */
+static void fill(widener *w, const uint32_t *order, uint32_t from) {
+  const uint32_t n = w->plan->l.n, reader = order[from];
+  const uint32_t gap = hilo_plan_before(w->plan->position[reader]);
+  const uint64_t worth = wait_of(w, reader) / 16;
+  if (w->plan->position[reader] & 1 || !gap) return; /* moved itself: nothing goes before it */
+  w->epoch++;
+  for (uint32_t k = from + 1; k < n && k - from <= MAX_WINDOW && wait_of(w, reader); k++) {
+    const uint32_t place = order[k];
+    if (hilo_bitset_get(w->done, place) || link_of(w, place) || !may_move(w, place) ||
+        for_each_pred(w, place, is_missing, NULL))
+      continue;
+    w->stamp[place] = w->epoch;
+    if (!engine_of(w, place) || engine_of(w, place) < worth) continue;
+    if (!pull(w, place, gap)) w->stamp[place] = 0;
+  }
+}
+
+static void fill_all(widener *w) {
+  const uint32_t *order = hilo_plan_order(w->plan);
+  restart(w);
+  for (uint32_t k = 0; k < w->plan->l.n; k++) {
+    if (hilo_bitset_get(w->done, order[k])) continue;
+    if (wait_of(w, order[k])) fill(w, order, k);
+    run(w, order[k]);
+  }
+}
+
+uint32_t hilo_windows_widen(hilo_plan *plan, const hilo_overlap_costs *costs, const uint64_t *fixed,
+                            uint64_t limit) {
+  const uint32_t n = plan->l.n;
+  widener w = {.plan = plan, .costs = costs, .fixed = fixed, .limit = limit, .arena = plan->arena};
+  w.c.ready = HILO_NEW_ZEROED(w.arena, uint64_t, (size_t)n + 1);
+  w.c.due = HILO_NEW_ARRAY(w.arena, uint32_t, (size_t)n + 1);
+  w.wait = HILO_NEW_ZEROED(w.arena, uint64_t, (size_t)n + 1);
+  w.stamp = HILO_NEW_ZEROED(w.arena, uint32_t, (size_t)n + 1);
+  w.done = hilo_bitset_create(w.arena, n);
+  w.reads = hilo_bitset_create(w.arena, n);
+  uint32_t n_first = 0;
+  while (n_first < n && hilo_inst_is(plan->m, at(&w, n_first), HILO_OP_PARAMETER)) n_first++;
+  w.first_gap = n_first ? hilo_live_behind(n_first - 1) : hilo_live_behind(0);
+  uint32_t *before = HILO_NEW_ARRAY(w.arena, uint32_t, (size_t)n + 1);
+  memcpy(before, plan->position, n * sizeof(*before));
+  const uint64_t exposed = exposed_as_planned(&w);
+  if (!exposed) return 0;
+  for (uint64_t most = plan->peak;; most = limit) {
+    w.limit = most;
+    lift_all(&w);
+    fill_all(&w);
+    if (most == limit) break;
+  }
+  if (exposed_as_planned(&w) < exposed) return w.n_moves;
+  for (uint32_t k = 0; k < n; k++) {
+    if (plan->position[k] == before[k]) continue;
+    (void)hilo_live_move(plan->live, k, before[k]);
+    plan->position[k] = before[k];
+  }
+  return 0;
+}

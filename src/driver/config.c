@@ -100,9 +100,10 @@ hilo_status hilo_config_check(const hilo_config *config, hilo_diags *diags) {
     (void)hilo_diag_add(diags, HILO_DIAG_EARG001, NULL,
                         "--logical-nc-config is %d; it can be 1 or 2", config->logical_nc_config);
   if (!hilo_str_is(config->coalesce_mode, "merge") &&
-      !hilo_str_is(config->coalesce_mode, "adjacent"))
+      !hilo_str_is(config->coalesce_mode, "adjacent") &&
+      !hilo_str_is(config->coalesce_mode, "overlap"))
     (void)hilo_diag_add(diags, HILO_DIAG_EARG001, NULL,
-                        "--coalesce-mode is `%.*s`; it can be merge or adjacent",
+                        "--coalesce-mode is `%.*s`; it can be merge, adjacent or overlap",
                         HILO_FMT(config->coalesce_mode));
   warn_about_flags(config, diags);
   return diags->n_errors > before ? HILO_INPUT_ERROR : HILO_OK;

@@ -39,9 +39,9 @@ typedef struct {
   bool coalesce[3];             /* step 11: all-gathers, all-reduces, reduce-scatters */
   int64_t coalesce_caps[3];     /* bytes of a merged one */
   bool coalesce_adjacent;       /* move only */
+  bool coalesce_for_overlap;    /* not what compute covers */
   bool schedule_for_target;     /* step 17: the target's model of memory decides */
   bool no_coalesce_in_loops;
-  bool schedule_fusion; /* step 21 will run: it makes room beside collectives */
 } hilo_pass_options;
 
 enum {

@@ -1,5 +1,7 @@
 /* 11 coalesce-collective-ops: collectives that can stand at one point become one of several
- * operands, or, with --coalesce-mode=adjacent, stand next to one another.
+ * operands, or, with --coalesce-mode=adjacent, stand next to one another. With
+ * --coalesce-mode=overlap a bucket is left alone if compute that now runs beside its members is
+ * worth more than the latencies saved (overlap.h).
  *
  *   a = all-gather(x); b = all-gather(y)   =>   c = all-gather(x, y); a = c#0; b = c#1
  *
@@ -8,10 +10,9 @@
  * coalesced it already. Left alone as well: what has control edges, tokens or `no-opt`, what stands
  * in fusions, and with --no-coalesce-in-loops what stands in loops.
  *
- * Where the peak would grow past the budget a bucket is split at its largest member. A bucket is
- * left alone if compute that now runs beside its members is worth more than the latencies saved
- * (overlap.h), unless step 21, which makes such room anew, will run. Every element is computed as
- * before: equal bits. O(n + k log k), and the log of n a member where the budget is in reach. */
+ * Where the peak would grow past the budget a bucket is split at its largest member. Every element
+ * is computed as before: equal bits. O(n + k log k), and the log of n a member where the budget is
+ * in reach. */
 #include "base/vec.h"
 #include "rewrite/build.h"
 #include "rewrite/replace.h"
@@ -35,7 +36,7 @@ typedef struct {
   tally tallies[HILO_N_COALESCED];
   uint32_t *place; /* by instruction slot */
   uint64_t budget;
-  hilo_overlap_costs costs;     /* unless step 21 will run */
+  hilo_overlap_costs costs;     /* where overlap counts */
   hilo_vec(hilo_comp) reducers; /* of members that went */
   bool changed;
 } coalescer;
@@ -142,31 +143,30 @@ static hilo_buckets keep_budget(coalescer *c, hilo_comp comp, hilo_buckets bucke
 
 /* ---- overlap ---- */
 
-/* Of `link`, what compute from place `from` up to place `to` covers; `engine[p]`: of all before p.
- */
+/* Of `link`, what compute from place `from` up to place `to` covers; `engine`: of all before a
+ * place. */
 static uint64_t covered(const uint64_t *engine, uint32_t from, uint32_t to, uint64_t link) {
   const uint64_t compute = to > from ? engine[to] - engine[from] : 0;
   return compute < link ? compute : link;
 }
 
-/* The first reader of a collective, or behind views with one reader each, the first that takes
- * time.
- */
-static uint32_t first_busy(const coalescer *c, uint32_t l, const hilo_inst *insts) {
-  while (hilo_motion_is_view(c->m, insts[l]) && hilo_inst_count_uses(c->m, insts[l]) == 1)
+/* The first reader, or behind views with one reader each, the first that takes time; `n`: nobody
+ * reads. */
+static uint32_t first_busy(const coalescer *c, uint32_t l, const hilo_inst *insts, uint32_t n) {
+  while (l < n && hilo_motion_is_view(c->m, insts[l]) && hilo_inst_count_uses(c->m, insts[l]) == 1)
     l = c->place[hilo_ix(c->m, hilo_use_user(c->m, hilo_first_use(c->m, insts[l])))];
   return l;
 }
 
 static bool keeps_overlap(const coalescer *c, const hilo_bucket *b, const uint64_t *engine,
-                          const hilo_inst *insts) {
+                          const hilo_inst *insts, uint32_t n) {
   const uint64_t latency = hilo_default_rates.latency_ns * 1000;
   uint64_t before = 0, link = 0;
   uint32_t hi = UINT32_MAX;
   for (uint32_t k = 0; k < b->n; k++) {
     const hilo_candidate *its = b->members[k];
     const uint64_t own = c->costs.link_ps[hilo_ix(c->m, its->inst)];
-    const uint32_t reader = first_busy(c, its->l, insts);
+    const uint32_t reader = first_busy(c, its->l, insts, n);
     before += covered(engine, its->place, reader, own);
     link += own < UINT64_MAX / 512 ? own : UINT64_MAX / 512; /* no more than 256 are summed */
     if (reader < hi) hi = reader;
@@ -184,7 +184,7 @@ static void drop_exposing(const coalescer *c, hilo_buckets *buckets, const hilo_
     if (!hilo_add_u64(engine[k], c->costs.engine_ps[hilo_ix(c->m, insts[k])], &engine[k + 1]))
       engine[k + 1] = UINT64_MAX;
   for (uint32_t k = 0; k < buckets->n; k++)
-    if (keeps_overlap(c, &buckets->v[k], engine, insts)) buckets->v[kept++] = buckets->v[k];
+    if (keeps_overlap(c, &buckets->v[k], engine, insts, n)) buckets->v[kept++] = buckets->v[k];
   buckets->n = kept;
 }
 
@@ -320,7 +320,7 @@ HILO_DECLARE_PASS(coalesce_collective_ops) {
   c.law = hilo_motion_law_make(m, scratch);
   c.peaks = hilo_peaks_make(m, HILO_MEMORY_TARGET, scratch);
   c.budget = hilo_memory_budget(m, ctx->options, hilo_static_bytes(m));
-  if (!ctx->options->schedule_fusion)
+  if (ctx->options->coalesce_for_overlap)
     c.costs = hilo_overlap_costs_make(m, &hilo_default_rates, scratch);
   c.place = HILO_NEW_ARRAY(scratch, uint32_t, m->n_inst_slots);
   const hilo_comp_list blocks = hilo_blocks_make(m, scratch);

@@ -50,6 +50,7 @@ static void run(const hilo_module *original, const char *path, size_t k, tally *
   const hilo_pass_options options = {.max_mem_multiple = 0.1,
                                      .min_def_use_distance = 4,
                                      .coalesce = {true, true, true},
+                                     .coalesce_for_overlap = true,
                                      .coalesce_caps = {1 << 27, 1 << 27, 1 << 27}};
   const hilo_runner_options how = {.verify_each = true, .check_changed = true};
   hilo_runner runner = hilo_runner_make(&arena, &scratch, &diags, &options, &how);

@@ -102,13 +102,11 @@ static hilo_name read_name(hilo_proto_reader *r, hilo_str text) {
   return name;
 }
 
-static bool take_name(hilo_proto_reader *r, hilo_map *taken, hilo_str text, const char *what,
+static bool take_name(hilo_proto_reader *r, hilo_key_set *taken, hilo_str text, const char *what,
                       hilo_name *out) {
   if (!text.n) return hilo_proto_error(r, HILO_DIAG_EMOD903, NULL, "the %s has no `name`", what);
   *out = read_name(r, text);
-  bool inserted;
-  hilo_map_at(taken, (uint64_t)out->base.ix << 32 | out->num, &inserted);
-  if (inserted) return true;
+  if (hilo_key_set_insert(taken, (uint64_t)out->base.ix << 32 | out->num)) return true;
   return hilo_proto_error(r, HILO_DIAG_EMOD903, text.p,
                           "the name `%.*s` was given before: every %s of a module has its own",
                           HILO_FMT(text), what);

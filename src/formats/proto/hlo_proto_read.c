@@ -81,7 +81,6 @@ static bool split_computations(hilo_proto_reader *r, const module_parts *parts) 
                             "the module has %" PRIu64 " instructions; at most 2^30 are supported",
                             n_insts);
   hilo_module_reserve(r->m, (uint32_t)n_insts, (uint32_t)(n_insts + n_insts / 2), n);
-  hilo_map_reserve(&r->names, (uint32_t)n_insts);
   hilo_wire_memo_reserve(&r->memo, (uint32_t)n_insts / 2);
   r->id_of_inst = hilo_arena_resize_block(&r->scratch.arena, NULL, (n_insts + 1) * sizeof(int64_t));
   r->cap_locals = (uint32_t)n_insts * 2 + 1024;
@@ -219,15 +218,17 @@ hilo_status hilo_hlo_proto_read(hilo_arena *arena, hilo_str bytes, hilo_str name
   r.diags = diags;
   r.wire.scratch = scratch;
   r.memo.arena = scratch;
+  r.memo.input = bytes;
   r.bytes = bytes;
   r.name = name;
   r.at.inst_id = -1;
   r.m = hilo_module_create(arena, NULL);
   r.m->input = bytes;
   r.m->input_name = name;
-  hilo_map *maps[] = {&r.comp_of_id, &r.names,         &r.comp_names,
-                      &r.skipped,    &r.skipped_comps, &r.inst_of_far};
+  hilo_map *maps[] = {&r.comp_of_id, &r.skipped, &r.skipped_comps, &r.inst_of_far};
   for (size_t i = 0; i < HILO_COUNT(maps); i++) *maps[i] = hilo_map_make(scratch);
+  r.names = hilo_key_set_make(scratch);
+  r.comp_names = hilo_key_set_make(scratch);
   const uint32_t n_errors = diags->n_errors;
   const bool ok = read_module(&r);
   HILO_CHECK(ok == (diags->n_errors == n_errors));

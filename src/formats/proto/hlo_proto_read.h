@@ -2,6 +2,7 @@
 #ifndef HILO_FORMATS_HLO_PROTO_READ_H
 #define HILO_FORMATS_HLO_PROTO_READ_H
 
+#include "base/key_set.h"
 #include "formats/hlo_proto.h"
 #include "formats/hlo_wire.h"
 #include "formats/proto/wire_memo.h"
@@ -51,7 +52,7 @@ typedef struct {
   hilo_wire_computation *comps; /* in file order */
   uint32_t n_comps;
   hilo_map comp_of_id;             /* computation id → index; 0 while it is being read */
-  hilo_map names, comp_names;      /* base and number of every name that was given */
+  hilo_key_set names, comp_names;  /* base and number of every name that was given */
   hilo_map skipped, skipped_comps; /* ids of what had an error */
   bool lost_ids;                   /* something had a wrong id: others may refer to the right one */
   int64_t *id_of_inst;             /* by instruction index */

@@ -1,15 +1,17 @@
 #include "formats/proto/wire_memo.h"
 
-/* Lengths are 32 bits in a slot; longer messages are simply not remembered. */
-static bool fits(const hilo_wire_memo_key *key) { return key->bytes.n < UINT32_MAX; }
+/* Places and lengths are 32 bits in a slot; what lies farther on is simply not remembered. */
+static bool fits(const hilo_wire_memo *memo, hilo_str bytes) {
+  return bytes.p && (size_t)(bytes.p - memo->input.p) < UINT32_MAX && bytes.n < UINT32_MAX;
+}
 
 bool hilo_wire_memo_find(const hilo_wire_memo *memo, const hilo_wire_memo_key *key,
                          uint32_t *value) {
   if (!memo->slots) return false;
-  for (uint32_t i = key->hash & memo->mask; memo->slots[i].p; i = (i + 1) & memo->mask) {
+  for (uint32_t i = key->hash & memo->mask; memo->slots[i].at; i = (i + 1) & memo->mask) {
     const struct hilo_wire_memo_slot *s = &memo->slots[i];
-    if (s->hash != key->hash || s->kind != key->kind || s->n != key->bytes.n ||
-        memcmp(s->p, key->bytes.p, s->n) != 0)
+    if (s->hash != key->hash || s->n != key->bytes.n ||
+        memcmp(memo->input.p + s->at - 1, key->bytes.p, s->n) != 0)
       continue;
     *value = s->value;
     return true;
@@ -19,7 +21,7 @@ bool hilo_wire_memo_find(const hilo_wire_memo *memo, const hilo_wire_memo_key *k
 
 static void insert(hilo_wire_memo *memo, const struct hilo_wire_memo_slot *slot) {
   uint32_t i = slot->hash & memo->mask;
-  while (memo->slots[i].p) i = (i + 1) & memo->mask;
+  while (memo->slots[i].at) i = (i + 1) & memo->mask;
   memo->slots[i] = *slot;
 }
 
@@ -30,7 +32,7 @@ static void rehash(hilo_wire_memo *memo, uint64_t n) {
   memset(memo->slots, 0, n * sizeof(*memo->slots));
   memo->mask = (uint32_t)n - 1;
   for (uint64_t i = 0; old.slots && i <= old.mask; i++)
-    if (old.slots[i].p) insert(memo, &old.slots[i]);
+    if (old.slots[i].at) insert(memo, &old.slots[i]);
   if (old.slots) hilo_arena_resize_block(memo->arena, old.slots, 0);
 }
 
@@ -41,10 +43,10 @@ void hilo_wire_memo_reserve(hilo_wire_memo *memo, uint32_t n) {
 }
 
 void hilo_wire_memo_put(hilo_wire_memo *memo, const hilo_wire_memo_key *key, uint32_t value) {
-  if (!fits(key) || !key->bytes.p) return;
+  if (!fits(memo, key->bytes)) return;
   if (!memo->slots || (uint64_t)memo->n * 2 > memo->mask)
     rehash(memo, memo->slots ? 2 * ((uint64_t)memo->mask + 1) : 256);
-  insert(memo, &(struct hilo_wire_memo_slot){key->bytes.p, (uint32_t)key->bytes.n, key->hash,
-                                             key->kind, value});
+  const uint32_t at = 1 + (uint32_t)(key->bytes.p - memo->input.p);
+  insert(memo, &(struct hilo_wire_memo_slot){at, (uint32_t)key->bytes.n, key->hash, value});
   memo->n++;
 }

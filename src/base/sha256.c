@@ -1,39 +1,27 @@
-/* SHA-256 through OpenSSL's EVP, which picks the machine's SHA instructions (1,800 MB/s with them).
- * Its calls fail only when memory is out or the library is broken; both end the process.
+/* SHA-256 by OpenSSL, which picks the machine's SHA instructions (1,800 MB/s with them).
  *
- * The algorithm is looked up once a process: a lookup costs as much as the hash of a kilobyte, and
- * most of what is hashed is smaller. */
+ * Its older interface, and not EVP: EVP reads OpenSSL's configuration and looks up providers, once
+ * a process, which takes 4.9 M machine instructions, as much as reading 1,700 HLO instructions. The
+ * calls used here cannot fail. */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/sha256.h"
 
-#include <openssl/evp.h>
-#include <pthread.h>
+#include <openssl/sha.h>
 
-static pthread_once_t is_fetched = PTHREAD_ONCE_INIT;
-static EVP_MD *algorithm; /* written once */
+_Static_assert(sizeof(SHA256_CTX) <= sizeof(((hilo_sha256 *)0)->state), "room for the state");
 
-static void fetch(void) { algorithm = EVP_MD_fetch(NULL, "SHA2-256", NULL); }
+static SHA256_CTX *state_of(hilo_sha256 *sha) { return (SHA256_CTX *)(void *)sha->state; }
 
-void hilo_sha256_begin(hilo_sha256 *sha) {
-  HILO_CHECK(!pthread_once(&is_fetched, fetch) && algorithm);
-  sha->state = EVP_MD_CTX_new();
-  HILO_CHECK(sha->state && EVP_DigestInit_ex(sha->state, algorithm, NULL));
-}
+void hilo_sha256_begin(hilo_sha256 *sha) { SHA256_Init(state_of(sha)); }
 
 void hilo_sha256_update(hilo_sha256 *sha, const void *p, size_t n) {
-  HILO_CHECK(EVP_DigestUpdate(sha->state, p, n));
+  SHA256_Update(state_of(sha), p, n);
 }
 
 hilo_digest hilo_sha256_finish(hilo_sha256 *sha) {
   hilo_digest digest;
-  unsigned n;
-  HILO_CHECK(EVP_DigestFinal_ex(sha->state, digest.bytes, &n) && n == HILO_SHA256_BYTES);
-  hilo_sha256_abort(sha);
+  SHA256_Final(digest.bytes, state_of(sha));
   return digest;
-}
-
-void hilo_sha256_abort(hilo_sha256 *sha) {
-  EVP_MD_CTX_free(sha->state);
-  sha->state = NULL;
 }
 
 hilo_digest hilo_sha256_of(hilo_str s) {

@@ -10,15 +10,14 @@ typedef struct {
   uint8_t bytes[HILO_SHA256_BYTES];
 } hilo_digest;
 
-/* Incremental: begin, any number of updates, then finish or abort (which give the state back: it is
- * not the arena's, so a caller that can unwind in between aborts on its way out). */
+/* Incremental: begin, any number of updates, finish. Owns nothing: it may be dropped at any time.
+ */
 typedef struct {
-  void *state;
+  uint64_t state[14]; /* OpenSSL's SHA256_CTX */
 } hilo_sha256;
 void hilo_sha256_begin(hilo_sha256 *sha);
 void hilo_sha256_update(hilo_sha256 *sha, const void *p, size_t n);
 hilo_digest hilo_sha256_finish(hilo_sha256 *sha);
-void hilo_sha256_abort(hilo_sha256 *sha);
 
 static inline bool hilo_digest_eq(hilo_digest a, hilo_digest b) {
   return memcmp(a.bytes, b.bytes, sizeof(a.bytes)) == 0;

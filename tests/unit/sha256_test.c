@@ -35,11 +35,9 @@ static void test_any_cut_gives_the_same(void **state) {
     const hilo_digest digest = hilo_sha256_finish(&sha);
     assert_memory_equal(digest.bytes, whole.bytes, HILO_SHA256_BYTES);
   }
-  hilo_sha256 dropped;
+  hilo_sha256 dropped; /* the leak checker watches */
   hilo_sha256_begin(&dropped);
   hilo_sha256_update(&dropped, text, 10);
-  hilo_sha256_abort(&dropped); /* the leak checker watches */
-  hilo_sha256_abort(&dropped);
 }
 
 int main(void) {

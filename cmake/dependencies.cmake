@@ -12,6 +12,25 @@ function(hilo_require prefix module package)
   if(NOT ${prefix}_FOUND)
     message(FATAL_ERROR "${module} was not found; on Debian: apt-get install ${package}")
   endif()
+  if(HILO_STATIC_LIBRARIES)
+    hilo_link_archives(${prefix})
+  endif()
+endfunction()
+
+# PkgConfig::<PREFIX> links archives (what they need themselves is added), if all of its libraries have one.
+function(hilo_link_archives prefix)
+  set(archives "")
+  foreach(library IN LISTS ${prefix}_LIBRARIES)
+    find_library(${prefix}_${library}_ARCHIVE lib${library}.a HINTS ${${prefix}_LIBRARY_DIRS})
+    mark_as_advanced(${prefix}_${library}_ARCHIVE)
+    if(NOT ${prefix}_${library}_ARCHIVE)
+      return()
+    endif()
+    list(APPEND archives ${${prefix}_${library}_ARCHIVE})
+  endforeach()
+  if(archives)
+    set_property(TARGET PkgConfig::${prefix} PROPERTY INTERFACE_LINK_LIBRARIES ${archives} Threads::Threads ${CMAKE_DL_LIBS} m)
+  endif()
 endfunction()
 
 # hilo_require_program(<VARIABLE> <program> <Debian package>)
@@ -38,6 +57,7 @@ if(HILO_JEMALLOC)
   hilo_require(JEMALLOC jemalloc libjemalloc-dev)
   # Interposed on malloc: the linker must keep it although no symbol of its own is used.
   target_link_libraries(hilo_malloc INTERFACE -Wl,--no-as-needed PkgConfig::JEMALLOC -Wl,--as-needed)
+  target_link_options(hilo_malloc INTERFACE -static-libgcc) # it unwinds for its own profiles
 endif()
 
 if(HILO_BENCH)

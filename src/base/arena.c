@@ -14,7 +14,7 @@
 
 enum {
   FIRST_CHUNK_BYTES = 16 << 10, /* a small partition fits in a few of them */
-  MAX_CHUNK_BYTES = 1 << 20,    /* beyond it larger chunks did not make anything faster */
+  MAX_CHUNK_BYTES = 256 << 10,  /* beyond it larger chunks did not make anything faster */
 };
 
 struct hilo_arena_chunk {

@@ -15,12 +15,8 @@ static uint64_t edge_key(uint32_t pred, uint32_t succ) {
 
 static uint32_t get(const hilo_module *m, uint64_t key) { return hilo_map_get(&m->edges, key, 0); }
 
-uint32_t hilo_control_first_pred(const hilo_module *m, hilo_inst succ) {
-  return get(m, end_key(hilo_ix(m, succ), FIRST_OF_SUCC));
-}
-
-uint32_t hilo_control_first_succ(const hilo_module *m, hilo_inst pred) {
-  return get(m, end_key(hilo_ix(m, pred), FIRST_OF_PRED));
+uint32_t hilo_control_find_first(const hilo_module *m, hilo_inst i, bool pred) {
+  return get(m, end_key(hilo_ix(m, i), pred ? FIRST_OF_SUCC : FIRST_OF_PRED));
 }
 
 bool hilo_control_has(const hilo_module *m, hilo_inst i) {

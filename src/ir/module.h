@@ -504,8 +504,13 @@ void hilo_control_remove_preds(hilo_module *m, hilo_inst i); /* those that lead 
 void hilo_control_clear(hilo_module *m);                     /* every edge of the module */
 /* Chains: for (uint32_t e = hilo_control_first_pred(m, i); e; e = m->edge.v[e].next_of_succ) …
  * m->edge.v[e].pred. In order of addition. */
-uint32_t hilo_control_first_pred(const hilo_module *m, hilo_inst succ);
-uint32_t hilo_control_first_succ(const hilo_module *m, hilo_inst pred);
+uint32_t hilo_control_find_first(const hilo_module *m, hilo_inst i, bool pred); /* of those below */
+static inline uint32_t hilo_control_first_pred(const hilo_module *m, hilo_inst succ) {
+  return HILO_LIKELY(!m->edges.n) ? 0 : hilo_control_find_first(m, succ, true);
+}
+static inline uint32_t hilo_control_first_succ(const hilo_module *m, hilo_inst pred) {
+  return HILO_LIKELY(!m->edges.n) ? 0 : hilo_control_find_first(m, pred, false);
+}
 
 /* ---- literals ---- */
 /* A dense array literal. Splats are recognised (bitwise) and stored once. copy false: `data`

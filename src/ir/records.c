@@ -207,6 +207,19 @@ void hilo_record_get(const hilo_store *records, hilo_family family, hilo_record 
   }
 }
 
+hilo_string hilo_meta_op_name(const hilo_store *records, hilo_record record) {
+  enum { OP_NAME = 1 }; /* the field's number; what stands before it is one word as well */
+  HILO_CHECK(fields_meta[OP_NAME].offset == offsetof(hilo_meta_attrs, op_name) &&
+             fields_meta[0].kind == HILO_KIND_STR);
+  if (!record.ix) return HILO_STRING_EMPTY;
+  const hilo_store_record *r = hilo_store_get(records, record.ix);
+  const uint32_t mask = r->tag >> TAG_MASK_SHIFT, at = mask & 1;
+  if (!(mask >> OP_NAME & 1)) return HILO_STRING_EMPTY;
+  if (r->tag & TAG_NARROW)
+    return (hilo_string){(uint32_t)((const int32_t *)(const void *)r->data)[at]};
+  return (hilo_string){(uint32_t)((const int64_t *)(const void *)r->data)[at]};
+}
+
 hilo_family hilo_record_family(const hilo_store *records, hilo_record record) {
   if (!record.ix) return HILO_FAMILY_none;
   return (hilo_family)(hilo_store_get(records, record.ix)->tag & (TAG_NARROW - 1));

@@ -81,6 +81,8 @@ bool hilo_attrs_are_empty(hilo_family family, const void *attrs);
 hilo_record hilo_record_put(hilo_store *records, hilo_family family, const void *attrs);
 void hilo_record_get(const hilo_store *records, hilo_family family, hilo_record record,
                      void *attrs);
+/* The op_name of metadata, without decoding the rest of it. */
+hilo_string hilo_meta_op_name(const hilo_store *records, hilo_record record);
 /* The family of a record, HILO_FAMILY_none for HILO_RECORD_NONE. */
 hilo_family hilo_record_family(const hilo_store *records, hilo_record record);
 

@@ -9,9 +9,12 @@ static bool is_repeated(const hilo_module *m, hilo_inst i) {
   return hilo_partition_is_view(m, i) || hilo_inst_is(m, i, HILO_OP_TUPLE);
 }
 
-static void find_repeated(hilo_cutter *c) {
+static void find_given_and_repeated(hilo_cutter *c) {
+  c->given = hilo_bitset_create(c->scratch, c->m->n_inst_slots);
   c->repeated = hilo_partition_cheap(c->m, c->scratch);
   HILO_FOR_EACH_INST(c->m, c->m->entry, i) {
+    if (hilo_inst_is(c->m, i, HILO_OP_PARAMETER) || hilo_cut_is_input(c->m, i))
+      hilo_bitset_set(c->given, hilo_ix(c->m, i));
     if (is_repeated(c->m, i) && !hilo_control_has(c->m, i))
       hilo_bitset_set(c->repeated, hilo_ix(c->m, i));
   }
@@ -40,6 +43,15 @@ static void find_liftable(hilo_cutter *c) {
   }
 }
 
+/* What a step needs for itself is gone after it: the steps after it use the same memory. */
+static void run_step(hilo_cutter *c, void (*step)(hilo_cutter *)) {
+  hilo_scratch room;
+  hilo_scratch_init(&room, c->scratch);
+  c->room = &room.arena;
+  step(c);
+  hilo_scratch_deinit(&room);
+}
+
 hilo_status hilo_partition_cut(hilo_module *m, const hilo_layers *layers, const hilo_units *units,
                                const hilo_cut_options *options, hilo_pass_ctx *ctx,
                                hilo_arena *arena, hilo_cut *out) {
@@ -47,12 +59,12 @@ hilo_status hilo_partition_cut(hilo_module *m, const hilo_layers *layers, const 
   hilo_cutter c = {.cut = out, .m = m, .arena = arena, .scratch = ctx->scratch, .ctx = ctx};
   c.copies_unit = units->n > 1 ? units->n : 0;
   HILO_TRY(hilo_cut_prepare(&c));
-  find_repeated(&c);
+  find_given_and_repeated(&c);
   find_liftable(&c);
   c.graph = hilo_entry_graph_make(m, c.scratch);
-  hilo_cut_classify(&c);
-  hilo_cut_bodies(&c);
-  hilo_cut_order(&c);
-  hilo_cut_share(&c, options->share, options->share_scalars);
+  c.options = options;
+  void (*const steps[])(hilo_cutter *) = {hilo_cut_classify, hilo_cut_bodies, hilo_cut_order,
+                                          hilo_cut_share};
+  for (size_t k = 0; k < HILO_COUNT(steps); k++) run_step(&c, steps[k]);
   return HILO_OK;
 }

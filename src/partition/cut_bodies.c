@@ -17,6 +17,11 @@ typedef struct {
 } seed;
 
 typedef struct {
+  hilo_inst inst;
+  hilo_need_iter next;
+} visit;
+
+typedef struct {
   hilo_cutter *c;
   inst_list *outputs, *effects; /* by unit */
   uint64_t *is_output;          /* bit by instruction */
@@ -25,6 +30,7 @@ typedef struct {
   uint64_t *up, *down;          /* by instruction, of the unit at hand */
   inst_list members, inputs;    /* of the unit at hand, in post-order; by first use */
   hilo_vec(seed) seeds;
+  hilo_vec(visit) stack; /* of the walk */
 } bodies;
 
 static bool is_first_visit(bodies *b, hilo_inst i) {
@@ -36,7 +42,7 @@ static bool is_first_visit(bodies *b, hilo_inst i) {
 
 static void add_output(bodies *b, hilo_inst i) {
   if (hilo_bitset_insert(b->is_output, hilo_ix(b->c->m, i)))
-    HILO_PUSH(b->c->arena, &b->outputs[b->c->unit[hilo_ix(b->c->m, i)]], i);
+    HILO_PUSH(b->c->room, &b->outputs[b->c->unit[hilo_ix(b->c->m, i)]], i);
 }
 
 /* Tokens do not cross, see cut_order.c; but those that the module itself takes or returns are
@@ -47,34 +53,27 @@ static bool crosses(const bodies *b, hilo_inst i) {
          hilo_bitset_get(b->is_output, hilo_ix(m, i));
 }
 
-typedef struct {
-  hilo_inst inst;
-  hilo_need_iter next;
-} visit;
-
 /* Members and inputs that `from` needs and this walk has not seen. What only a control edge needs
  * is a member or, in another unit, a matter of cut_order.c. */
 static void walk_from(bodies *b, hilo_inst from, uint32_t unit) {
   hilo_cutter *c = b->c;
   if (!is_first_visit(b, from)) return;
-  hilo_vec(visit) stack = {0};
-  HILO_PUSH(c->arena, &stack, ((visit){.inst = from}));
-  while (stack.n) {
-    visit *top = &stack.v[stack.n - 1];
+  HILO_PUSH(c->room, &b->stack, ((visit){.inst = from}));
+  while (b->stack.n) {
+    visit *top = &b->stack.v[b->stack.n - 1];
     if (!hilo_need_next(c->m, top->inst, &top->next)) {
-      HILO_PUSH(c->arena, &b->members, top->inst);
-      stack.n--;
+      HILO_PUSH(c->room, &b->members, top->inst);
+      b->stack.n--;
       continue;
     }
     const hilo_inst need = top->next.inst;
     const bool is_inside = hilo_cut_is_inside(c, need, unit);
     if ((top->next.edge && !is_inside) || !is_first_visit(b, need)) continue;
     if (is_inside)
-      HILO_PUSH(c->arena, &stack, ((visit){.inst = need}));
+      HILO_PUSH(c->room, &b->stack, ((visit){.inst = need}));
     else if (crosses(b, need))
-      HILO_PUSH(c->arena, &b->inputs, need);
+      HILO_PUSH(c->room, &b->inputs, need);
   }
-  HILO_VEC_FREE(c->arena, &stack);
 }
 
 static bool is_member(const bodies *b, hilo_inst i, uint32_t unit) {
@@ -129,7 +128,7 @@ static void sort_by_hash(bodies *b, inst_list *list) {
   b->seeds.n = 0;
   for (uint32_t k = 0; k < list->n; k++) {
     const uint32_t ix = hilo_ix(b->c->m, list->v[k]);
-    HILO_PUSH(b->c->arena, &b->seeds,
+    HILO_PUSH(b->c->room, &b->seeds,
               ((seed){list->v[k], b->up[ix], b->down[ix], b->c->graph.place[ix]}));
   }
   if (b->seeds.n) qsort(b->seeds.v, b->seeds.n, sizeof(seed), by_hash);
@@ -174,11 +173,11 @@ static bool make_piece(bodies *b, uint32_t unit, hilo_piece *piece) {
 static void find_seeds(bodies *b) {
   hilo_cutter *c = b->c;
   for (uint32_t k = 0; k < c->cut->n_outputs; k++) add_output(b, c->cut->outputs[k]);
-  const uint64_t *effects = hilo_effects_make(c->m, c->scratch);
+  const uint64_t *effects = hilo_effects_make(c->m, c->room);
   HILO_FOR_EACH_INST(c->m, c->m->entry, i) {
     if (!hilo_inst_has_effect(c->m, i, effects)) continue;
     if (hilo_inst_is(c->m, i, HILO_OP_PARAMETER)) continue;
-    HILO_PUSH(c->arena, &b->effects[c->unit[hilo_ix(c->m, i)]], i);
+    HILO_PUSH(c->room, &b->effects[c->unit[hilo_ix(c->m, i)]], i);
   }
 }
 
@@ -192,12 +191,12 @@ void hilo_cut_set_producers(hilo_cut *cut, hilo_arena *arena) {
 void hilo_cut_bodies(hilo_cutter *c) {
   const uint32_t n_units = c->cut->units->n + 1, n_slots = c->m->n_inst_slots;
   bodies b = {.c = c,
-              .outputs = HILO_NEW_ZEROED(c->arena, inst_list, n_units),
-              .effects = HILO_NEW_ZEROED(c->arena, inst_list, n_units),
-              .is_output = hilo_bitset_create(c->scratch, n_slots),
-              .mark = HILO_NEW_ZEROED(c->scratch, uint32_t, n_slots),
-              .up = HILO_NEW_ZEROED(c->scratch, uint64_t, n_slots),
-              .down = HILO_NEW_ZEROED(c->scratch, uint64_t, n_slots)};
+              .outputs = HILO_NEW_ZEROED(c->room, inst_list, n_units),
+              .effects = HILO_NEW_ZEROED(c->room, inst_list, n_units),
+              .is_output = hilo_bitset_create(c->room, n_slots),
+              .mark = HILO_NEW_ZEROED(c->room, uint32_t, n_slots),
+              .up = HILO_NEW_ZEROED(c->room, uint64_t, n_slots),
+              .down = HILO_NEW_ZEROED(c->room, uint64_t, n_slots)};
   find_seeds(&b);
   /* One more in front, for the piece of cut_scalars.c. */
   hilo_piece *pieces = HILO_NEW_ARRAY(c->arena, hilo_piece, n_units + 1);
@@ -207,11 +206,4 @@ void hilo_cut_bodies(hilo_cutter *c) {
   c->cut->pieces = pieces + first;
   c->cut->n_pieces = n_units + 1 - first;
   hilo_cut_set_producers(c->cut, c->arena);
-  for (uint32_t unit = 0; unit < n_units; unit++) {
-    HILO_VEC_FREE(c->arena, &b.outputs[unit]);
-    HILO_VEC_FREE(c->arena, &b.effects[unit]);
-  }
-  HILO_VEC_FREE(c->arena, &b.members);
-  HILO_VEC_FREE(c->arena, &b.inputs);
-  HILO_VEC_FREE(c->arena, &b.seeds);
 }

@@ -24,7 +24,7 @@ typedef struct {
 static void find_data_order(ordering *o) {
   hilo_cut *cut = o->c->cut;
   o->row_words = HILO_BITSET_WORDS(cut->n_pieces);
-  o->before = HILO_NEW_ZEROED(o->c->scratch, uint64_t, o->row_words * cut->n_pieces + 1);
+  o->before = HILO_NEW_ZEROED(o->c->room, uint64_t, o->row_words * cut->n_pieces + 1);
   for (uint32_t p = 0; p < cut->n_pieces; p++) {
     uint64_t *row = o->before + p * o->row_words;
     for (uint32_t k = 0; k < cut->pieces[p].n_inputs; k++) {
@@ -54,7 +54,7 @@ static void add_after(ordering *o, uint32_t p, uint32_t q) {
 static void come_behind(ordering *o, uint32_t p, hilo_inst from) {
   const hilo_module *m = o->c->m;
   o->stack.n = 0;
-  HILO_PUSH(o->c->arena, &o->stack, from);
+  HILO_PUSH(o->c->room, &o->stack, from);
   while (o->stack.n) {
     const hilo_inst i = o->stack.v[--o->stack.n];
     const uint32_t ix = hilo_ix(m, i);
@@ -66,7 +66,7 @@ static void come_behind(ordering *o, uint32_t p, hilo_inst from) {
       add_after(o, p, q - 1);
       continue;
     }
-    HILO_FOR_EACH_NEED(m, i, need) { HILO_PUSH(o->c->arena, &o->stack, need); }
+    HILO_FOR_EACH_NEED(m, i, need) { HILO_PUSH(o->c->room, &o->stack, need); }
   }
 }
 
@@ -103,11 +103,11 @@ static int by_number(const void *a, const void *b) {
 /* By input of the module: pieces that read it. */
 static piece_list *find_readers(ordering *o, const uint32_t *leaf) {
   const hilo_cut *cut = o->c->cut;
-  piece_list *readers = HILO_NEW_ZEROED(o->c->arena, piece_list, cut->n_inputs + 1);
+  piece_list *readers = HILO_NEW_ZEROED(o->c->room, piece_list, cut->n_inputs + 1);
   for (uint32_t p = 0; p < cut->n_pieces; p++)
     for (uint32_t k = 0; k < cut->pieces[p].n_inputs; k++) {
       const uint32_t its = leaf[hilo_ix(cut->m, cut->pieces[p].inputs[k])];
-      if (its) HILO_PUSH(o->c->arena, &readers[its - 1], p);
+      if (its) HILO_PUSH(o->c->room, &readers[its - 1], p);
     }
   return readers;
 }
@@ -138,13 +138,13 @@ static int by_output(const void *a, const void *b) {
 static void place_aliases(ordering *o) {
   hilo_cut *cut = o->c->cut;
   const hilo_module *m = cut->m;
-  uint32_t *leaf = HILO_NEW_ZEROED(o->c->scratch, uint32_t, cut->n_inst_slots);
+  uint32_t *leaf = HILO_NEW_ZEROED(o->c->room, uint32_t, cut->n_inst_slots);
   for (uint32_t k = 0; k < cut->n_inputs; k++) leaf[hilo_ix(m, cut->inputs[k])] = k + 1;
   const piece_list *readers = find_readers(o, leaf);
-  piece_list *of_piece = HILO_NEW_ZEROED(o->c->arena, piece_list, cut->n_pieces + 1);
+  piece_list *of_piece = HILO_NEW_ZEROED(o->c->room, piece_list, cut->n_pieces + 1);
   for (uint32_t k = 0; k < cut->n_aliases; k++) {
     const uint32_t p = cut->producer[hilo_ix(m, cut->outputs[cut->aliases[k].output])];
-    if (p) HILO_PUSH(o->c->arena, &of_piece[p - 1], k);
+    if (p) HILO_PUSH(o->c->room, &of_piece[p - 1], k);
   }
   for (uint32_t p = 0; p < cut->n_pieces; p++) {
     hilo_piece *piece = &cut->pieces[p];
@@ -164,11 +164,11 @@ static void place_aliases(ordering *o) {
 void hilo_cut_order(hilo_cutter *c) {
   hilo_cut *cut = c->cut;
   ordering o = {.c = c,
-                .piece_of_unit = HILO_NEW_ZEROED(c->scratch, uint32_t, cut->units->n + 1),
+                .piece_of_unit = HILO_NEW_ZEROED(c->room, uint32_t, cut->units->n + 1),
                 .after = HILO_NEW_ZEROED(c->arena, piece_list, cut->n_pieces + 1),
-                .computed = hilo_bitset_create(c->scratch, cut->n_inst_slots),
-                .seen_by = HILO_NEW_ZEROED(c->scratch, uint32_t, cut->n_inst_slots),
-                .at = HILO_NEW_ZEROED(c->scratch, uint32_t, cut->n_inst_slots)};
+                .computed = hilo_bitset_create(c->room, cut->n_inst_slots),
+                .seen_by = HILO_NEW_ZEROED(c->room, uint32_t, cut->n_inst_slots),
+                .at = HILO_NEW_ZEROED(c->room, uint32_t, cut->n_inst_slots)};
   for (uint32_t p = 0; p < cut->n_pieces; p++) o.piece_of_unit[cut->pieces[p].unit] = p + 1;
   follow_edges(&o);
   place_aliases(&o);
@@ -177,5 +177,4 @@ void hilo_cut_order(hilo_cutter *c) {
     cut->pieces[p].after = o.after[p].v;
     cut->pieces[p].n_after = o.after[p].n;
   }
-  HILO_VEC_FREE(c->arena, &o.stack);
 }

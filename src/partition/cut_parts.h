@@ -9,11 +9,15 @@ typedef struct {
   hilo_cut *cut;
   hilo_module *m;
   hilo_arena *arena, *scratch; /* of the cut; of its making */
+  hilo_arena *room;            /* of the step at hand */
   hilo_pass_ctx *ctx;
+  const hilo_cut_options *options;
   uint32_t copies_unit; /* where copies of outputs go: behind all others, if there are others */
   uint32_t *unit;       /* by instruction of the entry */
-  uint64_t *liftable;   /* bit by instruction: a scalar constant that may as well be an input */
-  uint64_t *repeated;   /* bit by instruction: cheap or a view, in every piece that needs it */
+  uint32_t cap_unit;
+  uint64_t *liftable; /* bit by instruction: a scalar constant that may as well be an input */
+  uint64_t *repeated; /* bit by instruction: cheap or a view, in every piece that needs it */
+  uint64_t *given;    /* bit by instruction: a parameter, or an input of the module */
   hilo_entry_graph graph;
   uint32_t *class; /* by instruction: equal for those that are equal by themselves */
   uint64_t *look;  /* a hash of the same by content, but that scalar constants of a type look alike;
@@ -29,9 +33,9 @@ void hilo_cut_classify(hilo_cutter *c);
 void hilo_cut_bodies(hilo_cutter *c);
 /* Aliases of pieces, and their order where no value says it. */
 void hilo_cut_order(hilo_cutter *c);
-/* Which pieces are the same; `lift`: those that are the same but for scalar constants are made the
- * same. */
-void hilo_cut_share(hilo_cutter *c, bool share, bool lift);
+/* Which pieces are the same; those that are the same but for scalar constants are made the same, as
+ * the options say. */
+void hilo_cut_share(hilo_cutter *c);
 /* Pieces whose bodies agree up to scalar constants take these as inputs; `alike` numbers pieces by
  * body without them. */
 void hilo_cut_lift_scalars(hilo_cutter *c, const uint32_t *alike);
@@ -42,8 +46,8 @@ bool hilo_cut_is_input(const hilo_module *m, hilo_inst i);
 /* Does it belong to a piece of this unit? (Inputs belong to none.) */
 static inline bool hilo_cut_is_inside(const hilo_cutter *c, hilo_inst i, uint32_t unit) {
   const uint32_t ix = hilo_ix(c->m, i);
-  return (c->unit[ix] == unit || hilo_bitset_get(c->repeated, ix)) && !hilo_cut_is_input(c->m, i) &&
-         !hilo_inst_is(c->m, i, HILO_OP_PARAMETER);
+  return (c->unit[ix] == unit || hilo_bitset_get(c->repeated, ix)) &&
+         !hilo_bitset_get(c->given, ix);
 }
 
 #endif

@@ -12,15 +12,23 @@ bool hilo_cut_is_input(const hilo_module *m, hilo_inst i) {
 
 /* ---- units of instructions ---- */
 
-/* By the regions of the layers; for what was made since, the latest unit of its operands. */
-static void set_units(hilo_cutter *c, uint32_t n_known, uint32_t of_new) {
-  uint32_t *unit = HILO_NEW_ZEROED(c->scratch, uint32_t, c->m->n_inst_slots);
-  const hilo_layers *layers = c->cut->layers;
-  for (uint32_t ix = 1; ix < c->m->n_inst_slots; ix++)
-    unit[ix] = ix >= n_known ? of_new
-               : c->unit     ? c->unit[ix]
-                             : c->cut->units->of_region[layers->region[ix]];
-  c->unit = unit;
+/* Those from slot n_known on are new, and of this unit. */
+static void set_units_of_new(hilo_cutter *c, uint32_t n_known, uint32_t unit) {
+  const uint32_t n = c->m->n_inst_slots;
+  if (n > c->cap_unit) {
+    uint32_t *old = c->unit;
+    c->cap_unit = n + n / 8 + 64;
+    c->unit = HILO_NEW_ARRAY(c->scratch, uint32_t, c->cap_unit);
+    if (n_known) memcpy(c->unit, old, n_known * sizeof(uint32_t));
+  }
+  for (uint32_t ix = n_known; ix < n; ix++) c->unit[ix] = unit;
+}
+
+/* By the regions of the layers. */
+static void set_units(hilo_cutter *c, uint32_t n_known) {
+  set_units_of_new(c, 0, 0);
+  for (uint32_t ix = 1; ix < n_known; ix++)
+    c->unit[ix] = c->cut->units->of_region[c->cut->layers->region[ix]];
 }
 
 /* ---- markers and copies ---- */
@@ -78,7 +86,7 @@ static void spell_out_crossing_tuples(hilo_cutter *c) {
       hilo_inst_set_operand(m, i, k, hilo_inst_at(m, made_in[its]));
     }
   }
-  set_units(c, n_known, 0);
+  set_units_of_new(c, n_known, 0);
 }
 
 /* One instruction for one element, and in the unit of its tuple; elements of tuple instructions are
@@ -131,7 +139,7 @@ static void list_inputs(hilo_cutter *c) {
       param = spell_out(m, param, hilo_inst_next(m, param), c->ctx->scratch);
     gather_leaves(c, param, &leaves);
   }
-  set_units(c, n_known, 0);
+  set_units_of_new(c, n_known, 0);
   c->cut->inputs = leaves.v;
   c->cut->n_inputs = leaves.n;
 }
@@ -162,7 +170,7 @@ static void list_outputs(hilo_cutter *c, hilo_inst old_root, hilo_inst end) {
   hilo_inst_set_operands(m, end, leaves.v, leaves.n);
   hilo_inst_set_type(m, end, hilo_type_tuple(&m->types, types, leaves.n));
   hilo_comp_set_root(m, m->entry, end);
-  set_units(c, n_known, c->copies_unit);
+  set_units_of_new(c, n_known, c->copies_unit);
   c->cut->outputs = leaves.v;
   c->cut->n_outputs = leaves.n;
 }
@@ -227,13 +235,14 @@ hilo_status hilo_cut_prepare(hilo_cutter *c) {
   const hilo_inst end = hilo_inst_add(
       m, m->entry,
       &(hilo_inst_desc){.op = HILO_OP_TUPLE, .type = hilo_type_tuple(&m->types, NULL, 0)});
-  set_units(c, n_known, c->copies_unit);
+  set_units(c, n_known);
+  set_units_of_new(c, n_known, c->copies_unit);
   list_inputs(c);
   spell_out_crossing_tuples(c);
   if (makes_tuple(m, root)) {
     const uint32_t n_before = m->n_inst_slots;
     root = spell_out(m, root, end, c->ctx->scratch);
-    set_units(c, n_before, 0);
+    set_units_of_new(c, n_before, 0);
   }
   unify_elements(c);
   list_outputs(c, root, end);

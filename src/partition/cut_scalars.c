@@ -54,7 +54,7 @@ static void lift_group(lifting *l, const uint32_t *next, uint32_t first) {
   hilo_cut *cut = l->c->cut;
   const hilo_piece model = cut->pieces[first];
   bool any = false;
-  l->differs = hilo_bitset_create(l->c->arena, model.n_body);
+  l->differs = hilo_bitset_create(l->c->room, model.n_body);
   for (uint32_t p = next[first]; p; p = next[p - 1]) any |= compare(l, &model, &cut->pieces[p - 1]);
   if (!any) return;
   lift(l, &cut->pieces[first]);
@@ -81,10 +81,10 @@ static void add_feeding_piece(lifting *l) {
 
 void hilo_cut_lift_scalars(hilo_cutter *c, const uint32_t *alike) {
   hilo_cut *cut = c->cut;
-  lifting l = {.c = c, .is_fed = hilo_bitset_create(c->arena, cut->n_inst_slots)};
-  uint32_t *next = HILO_NEW_ZEROED(c->arena, uint32_t, cut->n_pieces + 1); /* 1 + piece; 0: last */
-  uint64_t *is_first = hilo_bitset_create(c->arena, cut->n_pieces);
-  hilo_map last = hilo_map_make(c->arena);
+  lifting l = {.c = c, .is_fed = hilo_bitset_create(c->room, cut->n_inst_slots)};
+  uint32_t *next = HILO_NEW_ZEROED(c->room, uint32_t, cut->n_pieces + 1); /* 1 + piece; 0: last */
+  uint64_t *is_first = hilo_bitset_create(c->room, cut->n_pieces);
+  hilo_map last = hilo_map_make(c->room);
   for (uint32_t p = 0; p < cut->n_pieces; p++) {
     bool inserted;
     uint32_t *before = hilo_map_at(&last, alike[p], &inserted);
@@ -96,6 +96,5 @@ void hilo_cut_lift_scalars(hilo_cutter *c, const uint32_t *alike) {
   }
   for (uint32_t p = 0; p < cut->n_pieces; p++)
     if (hilo_bitset_get(is_first, p) && next[p]) lift_group(&l, next, p);
-  hilo_map_free(&last);
   if (l.fed.n) add_feeding_piece(&l);
 }

@@ -14,7 +14,7 @@ typedef struct {
 enum { OUTSIDE = 0 }; /* a token of another piece */
 #define INPUT 0x80000000u
 
-static void put(sharing *s, uint32_t word) { HILO_PUSH(s->c->arena, &s->words, word); }
+static void put(sharing *s, uint32_t word) { HILO_PUSH(s->c->room, &s->words, word); }
 
 /* Control edges count as far as both ends are in the body. */
 static void put_inst(sharing *s, const hilo_piece *piece, uint32_t at, bool with_scalars) {
@@ -67,17 +67,18 @@ static uint32_t text_of(sharing *s, const hilo_piece *piece, bool with_scalars) 
 
 static void lift_scalars(sharing *s) {
   const hilo_cut *cut = s->c->cut;
-  uint32_t *alike = HILO_NEW_ARRAY(s->c->arena, uint32_t, cut->n_pieces + 1);
+  uint32_t *alike = HILO_NEW_ARRAY(s->c->room, uint32_t, cut->n_pieces + 1);
   for (uint32_t p = 0; p < cut->n_pieces; p++) alike[p] = text_of(s, &cut->pieces[p], false);
   hilo_cut_lift_scalars(s->c, alike);
 }
 
-void hilo_cut_share(hilo_cutter *c, bool share, bool lift) {
+void hilo_cut_share(hilo_cutter *c) {
+  const bool share = c->options->share;
   hilo_cut *cut = c->cut;
-  sharing s = {.c = c, .number = HILO_NEW_ZEROED(c->scratch, uint32_t, cut->n_inst_slots)};
-  hilo_store_init(&s.texts, c->scratch, NULL);
-  s.definition_of = hilo_map_make(c->arena);
-  if (share && lift) lift_scalars(&s);
+  sharing s = {.c = c, .number = HILO_NEW_ZEROED(c->room, uint32_t, cut->n_inst_slots)};
+  hilo_store_init(&s.texts, c->room, NULL);
+  s.definition_of = hilo_map_make(c->room);
+  if (share && c->options->share_scalars) lift_scalars(&s);
   cut->definitions = HILO_NEW_ARRAY(c->arena, hilo_piece_definition, cut->n_pieces + 1);
   for (uint32_t p = 0; p < cut->n_pieces; p++) {
     uint32_t definition = cut->n_definitions;
@@ -93,6 +94,4 @@ void hilo_cut_share(hilo_cutter *c, bool share, bool lift) {
     cut->definitions[definition].n_instances++;
     cut->pieces[p].definition = definition;
   }
-  HILO_VEC_FREE(c->arena, &s.words);
-  hilo_map_free(&s.definition_of);
 }

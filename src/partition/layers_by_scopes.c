@@ -32,10 +32,11 @@ typedef struct {
 
 typedef struct {
   hilo_finder *f;
-  hilo_store paths;  /* of scopes; a handle names a stack */
-  hilo_map stack_of; /* path → stack */
-  hilo_map seen;     /* (stack, number) */
-  hilo_map name_of;  /* op_name → 1 + its scopes */
+  hilo_store paths;            /* of scopes; a handle names a stack */
+  hilo_store prefixes;         /* of op_names, all but the primitive; a handle names its scopes */
+  hilo_map stack_of;           /* path → stack */
+  hilo_map seen;               /* (stack, number) */
+  hilo_map name_of, prefix_of; /* op_name, prefix → 1 + its scopes */
   hilo_vec(stack) stacks;
   hilo_vec(hilo_str) texts; /* by stack: its path */
   hilo_vec(name_scopes) names;
@@ -65,15 +66,10 @@ static uint32_t stack_at(scoping *s, hilo_str path) {
   return *at;
 }
 
-/* The scopes of an op_name, looked at once: 1 + their place among `names`. */
-static uint32_t scopes_of_name(scoping *s, hilo_string name) {
-  bool inserted;
-  uint32_t *at = hilo_map_at(&s->name_of, name.ix, &inserted);
-  if (!inserted) return *at;
-  *at = s->names.n + 1;
+static uint32_t new_scopes(scoping *s, hilo_str text) {
   name_scopes scopes = {0};
   hilo_scope found[HILO_MAX_SCOPES];
-  scopes.n = hilo_scopes_of(hilo_string_of(s->f->m, name), s->f->arena, found, &scopes.backward);
+  scopes.n = hilo_scopes_of(text, s->f->arena, found, &scopes.backward);
   for (uint32_t k = 0; k < scopes.n; k++) {
     scopes.scope[k].stack = stack_at(s, found[k].path);
     scopes.scope[k].number = found[k].number;
@@ -83,24 +79,43 @@ static uint32_t scopes_of_name(scoping *s, hilo_string name) {
   return s->names.n;
 }
 
-/* By instruction: 0, or as above. Metadata records are many fewer than instructions. */
+/* What decides: all but the last component, the primitive, if that is nothing more. */
+static hilo_str prefix_of(hilo_str name) {
+  for (size_t n = name.n; n; n--) {
+    if (name.p[n - 1] == '(') break;
+    if (name.p[n - 1] == '/') return (hilo_str){name.p, n};
+  }
+  return name;
+}
+
+/* The scopes of an op_name: 1 + their place among `names`. Each name, and each prefix of names, is
+ * looked at once. */
+static uint32_t scopes_of_name(scoping *s, hilo_string name) {
+  bool inserted;
+  uint32_t *at = hilo_map_at(&s->name_of, name.ix, &inserted);
+  if (!inserted) return *at;
+  const hilo_str prefix = prefix_of(hilo_string_of(s->f->m, name));
+  uint32_t *known = hilo_map_at(&s->prefix_of, hilo_string_put(&s->prefixes, prefix).ix, &inserted);
+  if (inserted) *known = new_scopes(s, prefix);
+  return *at = *known;
+}
+
+/* By instruction: 0, or as above. */
 static void find_scopes(scoping *s) {
   const hilo_entry_graph *g = &s->f->graph;
-  hilo_map of_record = hilo_map_make(g->arena);
+  enum { UNSEEN, NO_NAME }; /* else 1 + what scopes_of_name says */
+  uint32_t *of_record = HILO_NEW_ZEROED(g->arena, uint32_t, g->m->records.next);
   s->scopes = HILO_NEW_ZEROED(g->arena, uint32_t, g->m->n_inst_slots);
   for (uint32_t at = 0; at < g->n; at++) {
-    const uint32_t ix = hilo_ix(g->m, g->order[at]);
     const hilo_record record = hilo_inst_meta_record(g->m, g->order[at]);
     if (!record.ix || hilo_inst_is(g->m, g->order[at], HILO_OP_PARAMETER)) continue;
-    bool inserted;
-    uint32_t *known = hilo_map_at(&of_record, record.ix, &inserted);
-    if (inserted) {
-      const hilo_string name = hilo_meta_get(&g->m->records, record).op_name;
-      *known = name.ix ? scopes_of_name(s, name) : 0;
+    uint32_t *known = &of_record[record.ix];
+    if (*known == UNSEEN) {
+      const hilo_string name = hilo_meta_op_name(&g->m->records, record);
+      *known = name.ix ? 1 + scopes_of_name(s, name) : NO_NAME;
     }
-    s->scopes[ix] = *known;
+    s->scopes[hilo_ix(g->m, g->order[at])] = *known - 1;
   }
-  hilo_map_free(&of_record);
 }
 
 static const name_scopes *scopes_of_inst(const scoping *s, hilo_inst i) {
@@ -345,9 +360,11 @@ static uint64_t *make_regions(scoping *s) {
 void hilo_layers_by_scopes(hilo_finder *f) {
   scoping s = {.f = f};
   hilo_store_init(&s.paths, f->arena, NULL);
+  hilo_store_init(&s.prefixes, f->arena, NULL);
   s.stack_of = hilo_map_make(f->arena);
   s.seen = hilo_map_make(f->arena);
   s.name_of = hilo_map_make(f->arena);
+  s.prefix_of = hilo_map_make(f->arena);
   find_stacks(&s);
   if (s.n_labels) {
     s.label = HILO_NEW_ZEROED(f->arena, uint32_t, f->m->n_inst_slots);
@@ -366,4 +383,5 @@ void hilo_layers_by_scopes(hilo_finder *f) {
   hilo_map_free(&s.stack_of);
   hilo_map_free(&s.seen);
   hilo_map_free(&s.name_of);
+  hilo_map_free(&s.prefix_of);
 }

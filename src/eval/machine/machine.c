@@ -8,6 +8,7 @@
  * A step that waits is run again when the value it waits for is there; what it must not do twice
  * (coming to a collective) it notes by putting the pending value into its own slot. */
 #include "eval/machine/machine_parts.h"
+#include "eval/ranks/collective.h"
 
 #include "analysis/custom_call.h"
 #include "eval/eval_parts.h"
@@ -444,6 +445,8 @@ static outcome run_step(hilo_machine *k, hilo_fiber *fiber, hilo_frame *f, const
       return run_fused_transfer(k, fiber, f, s, true);
     if (hilo_is_custom_call_to(k->m, s->inst, "FusedRecv"))
       return run_fused_transfer(k, fiber, f, s, false);
+    if (hilo_is_custom_call_to(k->m, s->inst, HILO_TARGET_COLLECTIVE_MATMUL))
+      return run_collective(k, fiber, f, s, false);
     return run_custom_call(k, fiber, f, s);
   default: return evaluate(k, fiber, f, s);
   }

@@ -39,4 +39,14 @@ hilo_status hilo_collective_permute(const hilo_eval *e, const hilo_participants 
 hilo_status hilo_collective_ragged(const hilo_eval *e, const hilo_participants *all,
                                    hilo_value *results);
 
+/* ---- collective_matmul.c ---- */
+
+#define HILO_TARGET_COLLECTIVE_MATMUL "AwsNeuronCollectiveMatmul"
+/* How many ranks in a row form a group of custom call `i`. HILO_INPUT_ERROR: it says nothing that
+ * n_ranks can be divided by. */
+HILO_NODISCARD hilo_status hilo_collective_matmul_degree(const hilo_eval *e, hilo_inst i,
+                                                         uint32_t n_ranks, uint32_t *degree);
+hilo_status hilo_collective_matmul(const hilo_eval *e, const hilo_participants *all,
+                                   hilo_value *results);
+
 #endif

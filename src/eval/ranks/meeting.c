@@ -63,20 +63,56 @@ static int compare_ranks(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+static hilo_status make_groups(hilo_machine *k, hilo_inst i, hilo_rank_groups *out) {
+  return (k->o->partitions_first ? hilo_rank_groups_partitions_first : hilo_rank_groups_of)(
+      k->m, i, k->o->n_replicas, k->o->n_partitions, &k->tables.arena, k->o->diags, out);
+}
+
+/* Ranks 0 … degree - 1, and so on. */
+static hilo_rank_groups groups_in_a_row(hilo_machine *k, uint32_t degree) {
+  hilo_arena *arena = &k->tables.arena;
+  const uint32_t n = k->n_ranks;
+  uint32_t *first = HILO_NEW_ARRAY(arena, uint32_t, n / degree + 1);
+  uint32_t *rows = HILO_NEW_ARRAY(arena, uint32_t, 3 * (size_t)n + 1);
+  for (uint32_t g = 0; g <= n / degree; g++) first[g] = g * degree;
+  for (uint32_t r = 0; r < n; r++) {
+    rows[r] = r;
+    rows[n + r] = r / degree;
+    rows[2 * (size_t)n + r] = r % degree;
+  }
+  return (hilo_rank_groups){n / degree, first, rows, rows + n, rows + 2 * (size_t)n};
+}
+
+/* Groups depend on this much of a collective. */
+static hilo_status grouping_key(hilo_machine *k, hilo_inst i, uint32_t *degree, uint64_t *key) {
+  const hilo_op op = hilo_inst_op(k->m, i);
+  *degree = 0;
+  if (op == HILO_OP_CUSTOM_CALL) {
+    HILO_TRY(hilo_collective_matmul_degree(&k->e, i, k->n_ranks, degree));
+    *key = (uint64_t)*degree << 4 | 8;
+    return HILO_OK;
+  }
+  const hilo_collective_attrs attrs = hilo_attrs(k->m, i, collective);
+  const hilo_group_mode mode =
+      hilo_group_mode_of(op, hilo_inst_extra(k->m, i).channel_id > 0, attrs.use_global_device_ids);
+  *key = (uint64_t)hilo_inst_attr(k->m, i).ix << 4 | (uint64_t)mode << 1 | is_permute(op);
+  return HILO_OK;
+}
+
 static hilo_status find_grouping(hilo_machine *k, hilo_inst i, const grouping **out) {
   hilo_meetings *all = k->meetings;
   hilo_arena *arena = &k->tables.arena;
-  const hilo_collective_attrs attrs = hilo_attrs(k->m, i, collective);
-  const hilo_group_mode mode = hilo_group_mode_of(
-      hilo_inst_op(k->m, i), hilo_inst_extra(k->m, i).channel_id > 0, attrs.use_global_device_ids);
-  const uint64_t key = (uint64_t)hilo_inst_attr(k->m, i).ix << 4 | (uint64_t)mode << 1 |
-                       is_permute(hilo_inst_op(k->m, i));
+  uint32_t degree;
+  uint64_t key;
+  HILO_TRY(grouping_key(k, i, &degree, &key));
   bool inserted;
   uint32_t *at = hilo_map_at(&all->grouping_of, key, &inserted);
   if (inserted) {
     grouping g = {0};
-    HILO_TRY((k->o->partitions_first ? hilo_rank_groups_partitions_first : hilo_rank_groups_of)(
-        k->m, i, k->o->n_replicas, k->o->n_partitions, arena, k->o->diags, &g.groups));
+    if (degree)
+      g.groups = groups_in_a_row(k, degree);
+    else
+      HILO_TRY(make_groups(k, i, &g.groups));
     g.sorted = HILO_NEW_ARRAY(arena, uint32_t *, g.groups.n_groups + 1);
     for (uint32_t j = 0; j < g.groups.n_groups; j++) {
       const uint32_t from = g.groups.first[j], n = g.groups.first[j + 1] - from;

@@ -18,6 +18,17 @@ hilo_status hilo_target_error(const hilo_eval *e, hilo_inst i, hilo_str target, 
   return hilo_inst_error(e->m, e->diags, HILO_DIAG_EMOD902, i, "`%.*s` %s", HILO_FMT(target), what);
 }
 
+bool hilo_target_number(hilo_str config, const char *key, uint64_t *out) {
+  const size_t n = strlen(key);
+  const char *p = config.n ? memmem(config.p, config.n, key, n) : NULL;
+  const char *end = config.p + config.n;
+  if (!p) return false;
+  for (p += n; p < end && (*p == ' ' || *p == '=' || *p == '"' || *p == ':');) p++;
+  const char *digits = p;
+  while (p < end && *p >= '0' && *p <= '9') p++;
+  return hilo_str_parse_u64((hilo_str){digits, (size_t)(p - digits)}, out);
+}
+
 hilo_status hilo_target_results(const hilo_eval *e, hilo_inst i, hilo_str target, uint32_t n,
                                 hilo_value *out, hilo_value **results) {
   *results = out;
@@ -85,6 +96,18 @@ static hilo_status give_zeros(const hilo_eval *e, hilo_inst i, hilo_str target,
   return hilo_zero_value(e, i, out->type, out);
 }
 
+static hilo_status give_seed(const hilo_eval *e, hilo_inst i, hilo_str target,
+                             const hilo_value *args, hilo_value *out) {
+  (void)args;
+  if (!hilo_type_is_array(&e->m->types, out->type) || hilo_value_etype(e, out) != HILO_U64)
+    return hilo_target_error(e, i, target, "gives a u64");
+  char *data = hilo_eval_new_array(e, i, out);
+  if (!data) return HILO_LIMIT_ERROR;
+  for (uint64_t k = 0; k < hilo_value_n_elements(e, out); k++)
+    memcpy(data + k * sizeof(e->seed), &e->seed, sizeof(e->seed));
+  return HILO_OK;
+}
+
 /* ---- selections ---- */
 
 /* AwsNeuronTopK has k as its backend config, XLA's TopK as the size of its result. */
@@ -105,25 +128,18 @@ static hilo_status top_k(const hilo_eval *e, hilo_inst i, hilo_str target, const
 }
 
 /* JAX's approximate selection, exactly: of arrays (and as many initial values, which nobody needs
- * then), the first k along `reduction_dim` of the configuration. k is that of the result. */
+ * then), the first k along `reduction_dim` of the configuration. k is that of the result: of
+ * PartialReduce more than are asked for, from which somebody selects on. */
 static hilo_status approx_top_k(const hilo_eval *e, hilo_inst i, hilo_str target,
                                 const hilo_value *args, hilo_value *out) {
-  static const char key[] = "reduction_dim";
   const hilo_store *types = &e->m->types;
   const uint32_t n = hilo_inst_n_operands(e->m, i) / 2;
   if (!n || !hilo_inst_n_called(e->m, i) || !hilo_type_is_tuple(types, out->type) ||
       hilo_type_n_elements_of_tuple(types, out->type) != n)
     return hilo_target_error(e, i, target, "takes arrays, initial values and a comparator");
-  const hilo_str config = hilo_target_config(e, i);
-  const char *p = config.n ? memmem(config.p, config.n, key, sizeof(key) - 1) : NULL;
-  const char *end = config.p + config.n;
-  p = p ? p + sizeof(key) - 1 : end;
-  while (p < end && (*p == ' ' || *p == '=' || *p == '"' || *p == ':')) p++;
-  const char *digits = p;
-  while (p < end && *p >= '0' && *p <= '9') p++;
   uint64_t along;
   const hilo_dims dims = hilo_type_dims(types, args[0].type);
-  if (!hilo_str_parse_u64((hilo_str){digits, (size_t)(p - digits)}, &along) || along >= dims.n)
+  if (!hilo_target_number(hilo_target_config(e, i), "reduction_dim", &along) || along >= dims.n)
     return hilo_target_error(e, i, target, "has no reduction_dim among its dimensions");
   bool fits = true;
   int64_t k = -1;
@@ -171,11 +187,13 @@ static const struct {
     {"AwsNeuronTopK", top_k},
     {"AwsNeuronTransferWithStaticRing", pass_operands},
     {"AwsNeuronZeroSizedOp", give_zeros},
+    {"GetRngSeed", give_seed},
     {"LayoutConstraint", pass_operands},
     {"MoveToDevice", pass_operands},
     {"MoveToHost", pass_operands},
     {"NeuronBoundaryMarker-End", pass_operands},
     {"NeuronBoundaryMarker-Start", pass_operands},
+    {"PartialReduce", approx_top_k},
     {"Pin", pass_operands},
     {"QuantizeMX", hilo_target_quantize},
     {"ResizeBilinear", hilo_target_resize},
@@ -183,9 +201,11 @@ static const struct {
     {"ResizeNearestGrad", hilo_target_resize_gradient},
     {"SPMDFullToShardShape", pass_operands},
     {"SPMDShardToFullShape", pass_operands},
+    {"SetBound", pass_operands},
     {"Sharding", pass_operands},
     {"TopK", top_k},
     {"Unpin", pass_operands},
+    {"__onednn$layernorm", hilo_target_layer_norm},
     {"__op$block_scaled_dot", hilo_target_scaled_dot},
     {"annotate_device_placement", pass_operands},
     {"xla.sdy.FuncResultSharding", pass_operands},

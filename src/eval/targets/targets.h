@@ -9,6 +9,8 @@ typedef hilo_status hilo_target_fn(const hilo_eval *e, hilo_inst i, hilo_str tar
 
 /* The text of the backend config. */
 hilo_str hilo_target_config(const hilo_eval *e, hilo_inst i);
+/* The number behind `key` in a config, as JSON or as a dictionary of MLIR; false: there is none. */
+bool hilo_target_number(hilo_str config, const char *key, uint64_t *out);
 /* "`X` has …": an input error about the call. */
 hilo_status hilo_target_error(const hilo_eval *e, hilo_inst i, hilo_str target, const char *what);
 /* Result k of n: `out` itself, or an element of the tuple that it becomes. Set up by
@@ -23,6 +25,7 @@ HILO_NODISCARD hilo_status hilo_target_axis(const hilo_eval *e, hilo_inst i, hil
 hilo_target_fn hilo_target_activation;
 hilo_target_fn hilo_target_softmax;
 hilo_target_fn hilo_target_rms_norm;
+hilo_target_fn hilo_target_layer_norm;
 /* ---- targets_pick.c ---- */
 hilo_target_fn hilo_target_arg_extreme;
 hilo_target_fn hilo_target_resize;

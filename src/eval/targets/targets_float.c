@@ -1,4 +1,4 @@
-/* Activations, softmax and RMS norm as custom calls: in double, rounded once. */
+/* Activations, softmax and norms as custom calls: in double, rounded once. */
 #include "eval/targets/targets.h"
 
 #include "eval/lanes.h"
@@ -218,5 +218,68 @@ hilo_status hilo_target_rms_norm(const hilo_eval *e, hilo_inst i, hilo_str targe
       rms_row(&r, row);
   narrow(e, r.out, &results[0]);
   if (backward) narrow(e, r.weight_gradient, &results[1]);
+  return HILO_OK;
+}
+
+/* ---- layer norm ---- */
+
+typedef struct {
+  axis_walk w;
+  double epsilon;
+  double *x;
+  const double *scale, *shift; /* NULL: not asked for */
+} layer_norm;
+
+static bool has_word(hilo_str config, const char *word) {
+  return config.n && memmem(config.p, config.n, word, strlen(word));
+}
+
+static void layer_norm_row(const layer_norm *l, uint64_t row) {
+  double mean = 0, variance = 0;
+  for (uint64_t k = 0; k < l->w.size; k++) mean += l->x[place(&l->w, row, k)];
+  mean /= (double)l->w.size;
+  for (uint64_t k = 0; k < l->w.size; k++) {
+    const double away = l->x[place(&l->w, row, k)] - mean;
+    variance += away * away;
+  }
+  const double deviation = sqrt(variance / (double)l->w.size + l->epsilon);
+  for (uint64_t k = 0; k < l->w.size; k++) {
+    double *x = &l->x[place(&l->w, row, k)];
+    *x = (*x - mean) / deviation;
+    if (l->scale) *x *= l->scale[k];
+    if (l->shift) *x += l->shift[k];
+  }
+}
+
+/* That of oneDNN in XLA:CPU, along the last dimension: (x, scale, shift), the last two as `rescale`
+ * has them; epsilon as the bits of an f32, 0 if it is not there. */
+hilo_status hilo_target_layer_norm(const hilo_eval *e, hilo_inst i, hilo_str target,
+                                   const hilo_value *args, hilo_value *out) {
+  const hilo_str config = hilo_target_config(e, i);
+  const bool scales = has_word(config, "\"SCALE");
+  const bool shifts = has_word(config, "\"SHIFT") || has_word(config, "SCALE_AND_SHIFT");
+  const uint32_t n = 1 + scales + shifts;
+  hilo_value *results;
+  uint64_t bits = 0;
+  float epsilon;
+  const uint32_t rank =
+      hilo_inst_n_operands(e->m, i) ? hilo_type_dims(&e->m->types, args[0].type).n : 0;
+  if (hilo_inst_n_operands(e->m, i) < n || !rank || !are_floats(e, args, n))
+    return hilo_target_error(e, i, target, "has not the floats that it takes");
+  if (has_word(config, "epsilon_typecast") &&
+      (!hilo_target_number(config, "epsilon_typecast", &bits) || bits > INT32_MAX))
+    return hilo_target_error(e, i, target, "has an epsilon that is no number above 0");
+  memcpy(&epsilon, &(uint32_t){(uint32_t)bits}, sizeof(epsilon));
+  HILO_TRY(hilo_target_results(e, i, target, 1, out, &results));
+  layer_norm l = {.w = walk_of(e, &args[0], rank - 1), .epsilon = (double)epsilon};
+  bool fits = hilo_value_n_elements(e, &results[0]) == hilo_value_n_elements(e, &args[0]);
+  for (uint32_t k = 1; k < n; k++) fits = fits && hilo_value_n_elements(e, &args[k]) == l.w.size;
+  if (!fits)
+    return hilo_target_error(e, i, target, "has operands and a result of sizes that do not fit");
+  l.x = widened(e, &args[0]);
+  if (scales) l.scale = widened(e, &args[1]);
+  if (shifts) l.shift = widened(e, &args[n - 1]);
+  for (uint64_t row = 0; row < l.w.rows; row++) layer_norm_row(&l, row);
+  narrow(e, l.x, &results[0]);
   return HILO_OK;
 }

@@ -74,8 +74,7 @@ hilo_status hilo_eval_op_reshape(const hilo_eval *e, hilo_inst i, const hilo_val
 
 /* ---- iota ---- */
 
-/* Element k is k / inner % size. */
-static void fill_iota(hilo_etype etype, uint64_t total, uint64_t size, uint64_t inner, char *data) {
+void hilo_fill_iota(hilo_etype etype, uint64_t total, uint64_t size, uint64_t inner, char *data) {
   const hilo_etype_class class = hilo_etype_class_of(etype);
   uint64_t index = 0, repeat = 0;
   hilo_lanes x;
@@ -105,8 +104,8 @@ hilo_status hilo_eval_op_iota(const hilo_eval *e, hilo_inst i, const hilo_value 
   const uint32_t along = hilo_inst_index(e->m, i);
   uint64_t inner = 1;
   for (uint32_t d = along + 1; d < dims.n; d++) inner *= (uint64_t)dims.v[d];
-  fill_iota(hilo_value_etype(e, out), hilo_value_n_elements(e, out), (uint64_t)dims.v[along], inner,
-            data);
+  hilo_fill_iota(hilo_value_etype(e, out), hilo_value_n_elements(e, out), (uint64_t)dims.v[along],
+                 inner, data);
   return HILO_OK;
 }
 

@@ -35,6 +35,9 @@ static inline size_t hilo_lane_bytes(hilo_etype etype) {
   return hilo_etype_is_complex(etype) ? 2 * sizeof(double) : sizeof(double);
 }
 
+/* A whole array of `total` elements, element k being k / inner % size. */
+void hilo_fill_iota(hilo_etype etype, uint64_t total, uint64_t size, uint64_t inner, char *data);
+
 /* The result into x[0]; `bits` is the width of the operands' element type. */
 typedef void (*hilo_kernel)(hilo_lanes *const x[3], uint32_t n, unsigned bits);
 

@@ -5,6 +5,7 @@
  * is one stable sort per key, the last key first, each with its key moved to operand 0. Orders that
  * `comparison_dir` cannot say (raw total order, or folded and descending, where NaNs come first)
  * are sorted by integer keys. */
+#include "ir/implicit_iota.h"
 #include "penguin/reducer_text.h"
 
 static bool refuse_keys(hilo_printer *p, hilo_inst i, hilo_keys_status status) {
@@ -61,11 +62,16 @@ static uint32_t integer_key(hilo_printer *p, hilo_inst i, hilo_type shape,
   return hilo_step_total_order_key(p, step, key->etype, x);
 }
 
+static bool has_implicit_iota(const hilo_printer *p, hilo_inst i) {
+  return hilo_inst_n_operands(p->m, i) == 1 &&
+         hilo_has_implicit_iota(p->m, hilo_inst_extra_record(p->m, i));
+}
+
 /* One stable sort of the tensors `current` by one key; they become the sorted ones. */
 static void sort_once(hilo_printer *p, hilo_inst i, const hilo_pair_compare *key, bool last,
                       bool single, uint32_t *current, uint32_t n) {
   const hilo_sort_attrs attrs = hilo_attrs(p->m, i, sort);
-  const bool implicit_iota = hilo_neuron_of(p, i).implicit_iota;
+  const bool implicit_iota = has_implicit_iota(p, i);
   const hilo_type key_type = hilo_inst_type(p->m, hilo_inst_operand(p->m, i, key->operand));
   const bool by_integer = needs_integer_key(key);
   const uint32_t n_results = n + implicit_iota;
@@ -83,9 +89,12 @@ static void sort_once(hilo_printer *p, hilo_inst i, const hilo_pair_compare *key
                       .mnemonic = HILO_OP_SORT};
   }
   for (uint32_t k = 0; k < n_results; k++) {
-    /* The key's operand leads, the others keep their order; an implicit iota is result 1. */
+    /* The key's operand leads, the others keep their order; an implicit iota is result 1, also
+       behind an integer key. */
     uint32_t operand = k;
-    if (!by_integer && key->operand)
+    if (by_integer && implicit_iota)
+      operand = 1 - k;
+    else if (!by_integer && key->operand)
       operand = k == 0 ? key->operand : k <= key->operand ? k - 1 : k;
     const hilo_type type = hilo_leaf_type(p, hilo_inst_type(p->m, i), operand);
     if (operand < n) srcs[n_srcs++] = current[operand];
@@ -118,8 +127,8 @@ void hilo_emit_sort(hilo_printer *p, hilo_inst i) {
       refuse_keys(p, i, HILO_KEYS_NOT_ARGUMENTS);
       return;
     }
-  const bool implicit_iota = hilo_neuron_of(p, i).implicit_iota;
-  if (implicit_iota && (keys.n != 1 || needs_integer_key(&keys.v[0]))) {
+  const bool implicit_iota = has_implicit_iota(p, i);
+  if (implicit_iota && keys.n != 1) {
     refuse_keys(p, i, HILO_KEYS_NOT_COMPARE);
     return;
   }

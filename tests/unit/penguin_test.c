@@ -588,7 +588,11 @@ static void an_implicit_iota_is_the_second_result_of_a_sort(void **state) {
                            .n_called = 1,
                            .attr = hilo_sort_put(&m->records, &attrs).ix},
           NULL, 0);
-  set_neuron(m, s, &(hilo_neuron_attrs){.implicit_iota = true});
+  const int64_t mark[] = {hilo_module_string(m, HILO_STR("implicit_iota")).ix,
+                          hilo_module_string(m, HILO_STR("true")).ix};
+  const hilo_string_map_attrs map = {.kv = {mark, 2}};
+  hilo_inst_set_extra(m, s,
+                      &(hilo_extra_attrs){.frontend = hilo_string_map_put(&m->records, &map)});
   hilo_comp_set_root(m, m->entry, s);
   assert_has(body(m), "v2 = m8.NeuronTensorOp(srcs=[v1], dsts=[v3, v4], xla_op='mhlo.sort', "
                       "dimension=0, is_stable=True, comparison_dir='lt', implicit_iota=True, ");

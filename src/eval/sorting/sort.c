@@ -12,6 +12,7 @@
 #include "eval/movement/element_moves.h"
 #include "eval/results.h"
 #include "eval/sorting/sort_order.h"
+#include "ir/implicit_iota.h"
 
 enum { BATCH_ELEMENTS = 1 << 16 };
 
@@ -97,6 +98,14 @@ static hilo_status sort_all(sorter *s, hilo_sort_order *order, write_fn *write, 
 
 /* ---- sort ---- */
 
+/* The index of each element along its row, rows `inner` apart. */
+static hilo_value index_array(const hilo_eval *e, hilo_etype etype, hilo_type type, uint64_t total,
+                              uint64_t size, uint64_t inner) {
+  char *data = hilo_arena_alloc_array(e->scratch, total + 1, hilo_etype_bytes(etype), 64);
+  hilo_fill_iota(etype, total, size, inner, data);
+  return (hilo_value){.type = type, .data = data};
+}
+
 /* to: where the elements of each array go */
 static void write_rows(const sorter *s, const uint64_t *sorted, uint64_t first, uint64_t n_rows,
                        const void *to) {
@@ -107,15 +116,36 @@ static void write_rows(const sorter *s, const uint64_t *sorted, uint64_t first, 
                          s->in[k], sorted + r * s->size, s->size, s->sizes[k]);
 }
 
+/* The second array of a sort with an implicit iota, of the second result's type. */
+static void add_iota(const hilo_eval *e, const hilo_value *out, uint32_t along,
+                     hilo_value *arrays) {
+  const hilo_type type = hilo_type_element(&e->m->types, out->type, 1);
+  const hilo_dims dims = hilo_type_dims(&e->m->types, arrays[0].type);
+  const uint64_t total = hilo_value_n_elements(e, &arrays[0]);
+  uint64_t inner = 1;
+  for (uint32_t d = along + 1; d < dims.n; d++) inner *= (uint64_t)dims.v[d];
+  arrays[1] = index_array(e, hilo_type_etype(&e->m->types, type), type, total,
+                          (uint64_t)dims.v[along], inner);
+}
+
 hilo_status hilo_eval_op_sort(const hilo_eval *e, hilo_inst i, const hilo_value *args,
                               hilo_value *out) {
-  const uint32_t n = hilo_inst_n_operands(e->m, i);
-  hilo_etype *etypes = HILO_NEW_ARRAY(e->scratch, hilo_etype, n);
+  const uint32_t n_operands = hilo_inst_n_operands(e->m, i);
   const uint32_t along = (uint32_t)hilo_attrs(e->m, i, sort).dimension;
+  const bool has_iota =
+      n_operands == 1 && hilo_has_implicit_iota(e->m, hilo_inst_extra_record(e->m, i));
+  const uint32_t n = n_operands + has_iota;
+  hilo_value with_iota[2] = {args[0]};
+  if (has_iota) {
+    add_iota(e, out, along, with_iota);
+    args = with_iota;
+  }
+  hilo_etype *etypes = HILO_NEW_ARRAY(e->scratch, hilo_etype, n);
   sorter s = open_sorter(e, i, args, n, along, etypes);
   char **data = HILO_NEW_ARRAY(e->scratch, char *, n);
   hilo_sort_order *order;
-  hilo_status status = hilo_sort_order_open(e, i, hilo_inst_called(e->m, i, 0), n, etypes, &order);
+  hilo_status status =
+      hilo_sort_order_open(e, i, hilo_inst_called(e->m, i, 0), n_operands, etypes, &order);
   if (status == HILO_OK) status = hilo_eval_new_results(e, i, n, out, data);
   return status == HILO_OK ? sort_all(&s, order, write_rows, data) : status;
 }
@@ -154,17 +184,10 @@ static uint32_t n_compared(const hilo_eval *e, hilo_inst i) {
 }
 
 /* The index of each element in its row, of the type that the comparator takes. */
-static hilo_value index_array(const hilo_eval *e, hilo_inst i, uint64_t total, uint64_t size) {
+static hilo_value places_as_compared(const hilo_eval *e, hilo_inst i, uint64_t total,
+                                     uint64_t size) {
   const hilo_inst param = hilo_comp_param(e->m, hilo_inst_called(e->m, i, 0), 2);
-  const hilo_etype etype = hilo_inst_etype(e->m, param);
-  char *data = hilo_arena_alloc_array(e->scratch, total + 1, hilo_etype_bytes(etype), 64);
-  hilo_lanes x;
-  for (uint64_t at = 0; at < total; at += HILO_LANES) {
-    const uint32_t n = total - at < HILO_LANES ? (uint32_t)(total - at) : HILO_LANES;
-    for (uint32_t k = 0; k < n; k++) x.u[k] = (at + k) % size;
-    hilo_lanes_store(etype, data, at, n, &x);
-  }
-  return (hilo_value){.type = hilo_inst_type(e->m, param), .data = data};
+  return index_array(e, hilo_inst_etype(e->m, param), hilo_inst_type(e->m, param), total, size, 1);
 }
 
 static hilo_status open_topk_order(const hilo_eval *e, hilo_inst i, bool largest,
@@ -185,7 +208,8 @@ hilo_status hilo_eval_top_k(const hilo_eval *e, hilo_inst i, const hilo_value *i
   if (!dims.n) return hilo_eval_refuse(e, i, "its operand has no dimension");
   hilo_value arrays[2] = {*in};
   if (n_compared(e, i) == 2)
-    arrays[1] = index_array(e, i, hilo_value_n_elements(e, in), (uint64_t)dims.v[dims.n - 1]);
+    arrays[1] =
+        places_as_compared(e, i, hilo_value_n_elements(e, in), (uint64_t)dims.v[dims.n - 1]);
   sorter s = open_sorter(e, i, arrays, n_compared(e, i), dims.n - 1, etypes);
   if (k < 0 || (uint64_t)k > s.size)
     return hilo_eval_refuse(e, i, "it takes more elements than there are");

@@ -1,3 +1,4 @@
+#include "ir/implicit_iota.h"
 #include "ir/infer/infer_parts.h"
 
 /* Rules of the operations that fold elements with a called computation (reduce, reduce-window,
@@ -174,6 +175,27 @@ static bool gives_operands(hilo_infer *c, hilo_shape *out) {
   return true;
 }
 
+/* The operand, and an array of its dimensions whose element type the declaration says. */
+static bool gives_places(hilo_infer *c, hilo_shape *out) {
+  const hilo_store *types = &c->m->types;
+  const bool two = c->declared.ix && hilo_type_is_tuple(types, c->declared) &&
+                   hilo_type_n_elements_of_tuple(types, c->declared) == 2;
+  const hilo_type places = two ? hilo_type_element(types, c->declared, 1) : HILO_TYPE_NONE;
+  if (!two || !hilo_type_is_array(types, places))
+    return hilo_infer_fail(c, HILO_DIAG_EMOD919,
+                           "`sort` with an implicit iota gives %s, expected the sorted operand and "
+                           "an array of places",
+                           c->declared.ix ? hilo_infer_type_text(c, c->declared) : "nothing");
+  hilo_infer_new_tuple(c, out, 2);
+  new_elements(c, out)[0] = existing(c, operand_type(c, 0));
+  hilo_shape second;
+  if (!hilo_infer_gives_etype(c, &second, operand_type(c, 0),
+                              (hilo_etype)type_row(c, places)->etype))
+    return false;
+  new_elements(c, out)[1] = second;
+  return true;
+}
+
 bool hilo_infer_sort(hilo_infer *c, hilo_shape *out) {
   const hilo_comp comparator = called_comp(c, 0);
   if (!check_equal_dims(c, 0, c->n_operands)) return false;
@@ -194,6 +216,7 @@ bool hilo_infer_sort(hilo_infer *c, hilo_shape *out) {
           hilo_infer_comp_text(c, comparator),
           hilo_infer_type_text(c, comp_param_type(c, comparator, k)), row_etype_name(r));
   }
+  if (c->n_operands == 1 && hilo_has_implicit_iota(c->m, c->extra)) return gives_places(c, out);
   return gives_operands(c, out);
 }
 

@@ -1,5 +1,6 @@
 /* 27 canonicalize-for-penguin: rewriters over the entry, once each, in this order.
  *
+ *   27.1  sort(x, iota) along the iota's dimension, compared by x alone: an implicit iota
  *   27.2  get-tuple-element(tuple(a…), i) is a_i; tuples left without users go
  *   27.3  get-dimension-size of a static dimension is a constant of its own type
  *   27.4  convert(constant) is a constant
@@ -12,11 +13,15 @@
  * readers see to that. What a rewriter leaves the printer or step 4 deals with: a dynamic dimension
  * is never folded to its bound. O(anchors + elements written). */
 #include "analysis/custom_call.h"
+#include "analysis/region.h"
 #include "base/vec.h"
+#include "ir/implicit_iota.h"
 #include "passes/dialect/constant_fold.h"
 #include "passes/dialect/resize.h"
+#include "passes/frontend.h"
 #include "passes/passes.h"
 #include "rewrite/build.h"
+#include "rewrite/neuron_attrs.h"
 #include "rewrite/replace.h"
 
 enum { MAX_DENSE_BYTES = 64 << 20 };
@@ -37,6 +42,45 @@ static void done(rewriter *r, bool replaced) {
 /* A constant goes with its last user. */
 static void drop_dead_source(hilo_module *m, hilo_inst source) {
   if (!hilo_inst_has_uses(m, source) && !hilo_inst_is_root(m, source)) hilo_erase(m, source);
+}
+
+/* ---- 27.1 ---- */
+
+/* Nothing reads the last two parameters of the comparator, those of the iota. */
+static bool compares_first_only(const hilo_module *m, hilo_comp comparator, hilo_sort_keys *keys) {
+  if (hilo_region_sort_keys(m, comparator, keys) != HILO_KEYS_OK) return false;
+  if (keys->n != 1 || keys->v[0].operand != 0) return false;
+  for (uint32_t k = 2; k < 4; k++) {
+    const hilo_inst param = hilo_comp_param(m, comparator, k);
+    if (hilo_inst_has_uses(m, param) || hilo_inst_is_root(m, param)) return false;
+  }
+  return true;
+}
+
+static bool sorts_iota(const hilo_module *m, hilo_inst i, hilo_sort_keys *keys) {
+  if (!hilo_inst_is(m, i, HILO_OP_SORT) || hilo_inst_n_operands(m, i) != 2) return false;
+  const hilo_inst iota = hilo_inst_operand(m, i, 1);
+  return hilo_inst_is(m, iota, HILO_OP_IOTA) &&
+         hilo_inst_index(m, iota) == hilo_attrs(m, i, sort).dimension &&
+         !hilo_neuron_of_inst(m, i).no_opt.ix &&
+         compares_first_only(m, hilo_inst_called(m, i, 0), keys);
+}
+
+static void fuse_iota_sorts(rewriter *r) {
+  hilo_module *m = r->m;
+  hilo_sort_keys *keys = HILO_NEW(r->ctx->scratch, hilo_sort_keys);
+  HILO_FOR_EACH_INST_SAFE(m, m->entry, i) {
+    if (!sorts_iota(m, i, keys)) continue;
+    const hilo_inst data = hilo_inst_operand(m, i, 0), iota = hilo_inst_operand(m, i, 1);
+    const hilo_comp comparator = hilo_inst_own_called(m, i, 0);
+    for (uint32_t k = 4; k-- > 2;) hilo_inst_erase(m, hilo_comp_param(m, comparator, k));
+    hilo_inst_set_operands(m, i, &data, 1);
+    hilo_extra_attrs extra = hilo_inst_extra(m, i);
+    extra.frontend = hilo_frontend_set(m, extra.frontend, HILO_IMPLICIT_IOTA, "true");
+    hilo_inst_set_extra(m, i, &extra);
+    drop_dead_source(m, iota);
+    done(r, true);
+  }
 }
 
 /* ---- 27.2 ---- */
@@ -185,6 +229,7 @@ static void drop_empty(rewriter *r) {
 
 HILO_DECLARE_PASS(canonicalize_for_penguin) {
   rewriter r = {m, ctx, false};
+  fuse_iota_sorts(&r);
   fold_tuple_elements(&r);
   fold_dimension_sizes(&r);
   fold_converts(&r);

@@ -30,7 +30,8 @@ typedef struct {
 hilo_op_fusion hilo_op_fusion_make(hilo_module *m, hilo_arena *scratch);
 
 /* May the instruction be a member at all? Not what another cluster took, what carries control edges
- * or `no-opt`, what writes an aliased output, or 64-bit integers, whose ranges step 25 looks at. */
+ * or `no-opt`, what writes an aliased output, 64-bit integers, whose ranges step 25 looks at, or
+ * values of no element, which step 28 folds. */
 bool hilo_op_fusion_may_join(const hilo_op_fusion *f, hilo_inst i);
 /* May `i` stand behind `last`? Not if it reads a parameter whose buffer is written in between. */
 bool hilo_op_fusion_may_sink(const hilo_op_fusion *f, hilo_inst i, hilo_inst last);

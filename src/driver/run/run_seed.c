@@ -148,14 +148,27 @@ static void make_dominant(hilo_etype etype, hilo_dims dims, uint64_t n, char *da
     if (k / side % side == k % side) memcpy(data + k * size, element, size);
 }
 
+static int64_t size_of(hilo_dims dims, uint32_t d) {
+  return dims.v[d] < 0 ? HILO_SEED_OPEN_SIZE : dims.v[d];
+}
+
+/* UINT64_MAX: too many. */
+static uint64_t n_elements_of(hilo_dims dims) {
+  uint64_t n = 1;
+  for (uint32_t d = 0; d < dims.n; d++)
+    if (!hilo_mul_u64(n, (uint64_t)size_of(dims, d), &n)) return UINT64_MAX;
+  return n;
+}
+
 static void make_leaf(const seeder *s, uint32_t leaf, hilo_array *out) {
   const hilo_type_info info = hilo_type_get(&s->m->types, s->leaves->v[leaf].type);
   const uint32_t n_ranks = s->n_replicas * s->n_partitions;
-  const uint64_t bytes = info.n_elements * hilo_etype_bytes(info.etype);
+  const uint64_t n = n_elements_of(info.dims), bytes = n * hilo_etype_bytes(info.etype);
   const char **slices = HILO_NEW_ZEROED(s->arena, const char *, n_ranks);
-  int64_t *dims = HILO_NEW_ARRAY(s->arena, int64_t, info.dims.n + 1); /* may outlive the module */
-  if (info.dims.n) memcpy(dims, info.dims.v, info.dims.n * sizeof(*dims));
-  *out = (hilo_array){info.etype, {dims, info.dims.n}, info.n_elements, slices};
+  int64_t *sizes = HILO_NEW_ARRAY(s->arena, int64_t, info.dims.n + 1); /* may outlive the module */
+  for (uint32_t d = 0; d < info.dims.n; d++) sizes[d] = size_of(info.dims, d);
+  const hilo_dims dims = {sizes, info.dims.n};
+  *out = (hilo_array){info.etype, dims, n, slices};
   for (uint32_t r = 0; r < n_ranks; r++) {
     const uint32_t shard = shard_of(s, leaf, r);
     if (shard < r && shard_of(s, leaf, shard) == shard) { /* made already */
@@ -165,9 +178,8 @@ static void make_leaf(const seeder *s, uint32_t leaf, hilo_array *out) {
     char *data = hilo_arena_alloc(s->arena, bytes + 1, 64);
     const uint64_t key =
         hilo_hash_combine(hilo_hash_combine(hilo_hash_u64(s->seed + GOLDEN), leaf), shard);
-    fill(info.etype, &s->facts[leaf], key, info.n_elements, data);
-    if (has(&s->facts[leaf], HILO_DEMAND_DOMINANT))
-      make_dominant(info.etype, info.dims, info.n_elements, data);
+    fill(info.etype, &s->facts[leaf], key, n, data);
+    if (has(&s->facts[leaf], HILO_DEMAND_DOMINANT)) make_dominant(info.etype, dims, n, data);
     slices[r] = data;
   }
 }
@@ -193,12 +205,8 @@ static hilo_status check(const seeder *s, uint64_t max_bytes, const uint64_t *sk
     if (!hilo_etype_is_array(info.etype))
       return refuse(diags, "parameter %u is `%s`, for which there are no values",
                     s->leaves->v[k].param, hilo_etype_table[info.etype].hlo);
-    for (uint32_t d = 0; d < info.dims.n; d++)
-      if (info.dims.v[d] < 0)
-        return refuse(diags, "parameter %u has a dimension without bound; give it with --inputs",
-                      s->leaves->v[k].param);
     uint64_t bytes = UINT64_MAX;
-    if (!hilo_mul_u64(info.n_elements,
+    if (!hilo_mul_u64(n_elements_of(info.dims),
                       (uint64_t)hilo_etype_bytes(info.etype) * s->n_replicas * s->n_partitions,
                       &bytes) ||
         !hilo_add_u64(total, bytes, &total))

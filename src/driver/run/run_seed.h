@@ -13,8 +13,11 @@
 
 #include "driver/run/run_arrays.h"
 
-/* One array a leaf, in `arena`. HILO_LIMIT_ERROR, with a diagnostic, if a parameter has no static
- * shape, cannot be made (opaque), or all of them exceed max_bytes (0: no limit). `skip`: leaves
+/* A dimension without bound has this size. */
+enum { HILO_SEED_OPEN_SIZE = 3 };
+
+/* One array a leaf, in `arena`. HILO_LIMIT_ERROR, with a diagnostic, if a parameter cannot be made
+ * (opaque), or all of them exceed max_bytes (0: no limit). `skip`: leaves
  * with their bit set are left empty. */
 HILO_NODISCARD hilo_status hilo_seed_inputs(const hilo_module *m, const hilo_leaves *leaves,
                                             int64_t seed, uint32_t n_replicas,

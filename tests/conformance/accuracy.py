@@ -147,7 +147,7 @@ def table(rows):
            "evaluated operation by operation in its own precision; *operations*: how many these are, constants counted.", "",
            "lgamma and digamma left of 0 are within these bounds in absolute terms only near their zeros there; zeta of an odd integer left of",
            "0 likewise, where its two sides cancel. sinh and cosh of real numbers are expanded as JAX does it below 16, which is what the public",
-           "tests of StableHLO hold, though it costs up to 8 ulps.", "",
+           "tests of StableHLO hold, though it costs up to 8 ulps: sinh_float32_20_20_chlo is 4 ulps from what it states so, and 7 with the exact function.", "",
            "| function | type | points | direct | expanded | operations |", "|---|---|---:|---:|---:|---:|"]
     for op, etype, n, direct, expanded, n_instructions, _ in rows:
         out.append("| %s | %s | %d | %s | %s | %s |" % (op, MLIR[etype], n, direct, "" if expanded is None else expanded, n_instructions or ""))

@@ -150,11 +150,15 @@ static uint64_t covered(const uint64_t *engine, uint32_t from, uint32_t to, uint
   return compute < link ? compute : link;
 }
 
-/* The first reader, or behind views with one reader each, the first that takes time; `n`: nobody
- * reads. */
+/* The first reader, or behind views with one reader each, the first that takes time; `n`: the end
+ * of the block. */
 static uint32_t first_busy(const coalescer *c, uint32_t l, const hilo_inst *insts, uint32_t n) {
-  while (l < n && hilo_motion_is_view(c->m, insts[l]) && hilo_inst_count_uses(c->m, insts[l]) == 1)
-    l = c->place[hilo_ix(c->m, hilo_use_user(c->m, hilo_first_use(c->m, insts[l])))];
+  while (l < n && hilo_motion_is_view(c->m, insts[l])) {
+    const hilo_use use = hilo_first_use(c->m, insts[l]);
+    if (!use.slot) return n;
+    if (hilo_next_use(c->m, use).slot) break;
+    l = c->place[hilo_ix(c->m, hilo_use_user(c->m, use))];
+  }
   return l;
 }
 

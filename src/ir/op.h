@@ -36,17 +36,6 @@ typedef enum {
   HILO_FAMILY_index,
   HILO_FAMILY_literal,
 #define HILO_RECORD(family) HILO_FAMILY_##family,
-#define HILO_FIELD_DIMS(family, field)
-#define HILO_FIELD_INT(family, field)
-#define HILO_FIELD_BOOL(family, field)
-#define HILO_FIELD_FLOAT(family, field)
-#define HILO_FIELD_STR(family, field)
-#define HILO_FIELD_TYPE(family, field)
-#define HILO_FIELD_REC(family, field)
-#define HILO_FIELD_RECS(family, field)
-#define HILO_FIELD_STRS(family, field)
-#define HILO_FIELD_TYPES(family, field)
-#define HILO_RECORD_END(family)
 #include "ir/records_expand.h"
   HILO_FAMILY_COUNT
 } hilo_family;

@@ -33,17 +33,6 @@ const hilo_family_info hilo_family_table[HILO_FAMILY_COUNT] = {
 #define HILO_RECORD(family)                                                                        \
   [HILO_FAMILY_##family] = {#family, fields_##family, HILO_COUNT(fields_##family),                 \
                             sizeof(hilo_##family##_attrs)},
-#define HILO_FIELD_DIMS(family, field)
-#define HILO_FIELD_INT(family, field)
-#define HILO_FIELD_BOOL(family, field)
-#define HILO_FIELD_FLOAT(family, field)
-#define HILO_FIELD_STR(family, field)
-#define HILO_FIELD_TYPE(family, field)
-#define HILO_FIELD_REC(family, field)
-#define HILO_FIELD_RECS(family, field)
-#define HILO_FIELD_STRS(family, field)
-#define HILO_FIELD_TYPES(family, field)
-#define HILO_RECORD_END(family)
 #include "ir/records_expand.h"
 };
 
@@ -123,17 +112,6 @@ typedef struct {
 
 static uint32_t (*const set_fields_of[HILO_FAMILY_COUNT])(const void *attrs, size_t *n_words) = {
 #define HILO_RECORD(family) [HILO_FAMILY_##family] = set_fields_of_##family,
-#define HILO_FIELD_DIMS(family, field)
-#define HILO_FIELD_INT(family, field)
-#define HILO_FIELD_BOOL(family, field)
-#define HILO_FIELD_FLOAT(family, field)
-#define HILO_FIELD_STR(family, field)
-#define HILO_FIELD_TYPE(family, field)
-#define HILO_FIELD_REC(family, field)
-#define HILO_FIELD_RECS(family, field)
-#define HILO_FIELD_STRS(family, field)
-#define HILO_FIELD_TYPES(family, field)
-#define HILO_RECORD_END(family)
 #include "ir/records_expand.h"
 };
 

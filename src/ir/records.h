@@ -97,17 +97,6 @@ hilo_family hilo_record_family(const hilo_store *records, hilo_record record);
     hilo_record_get(records, HILO_FAMILY_##family, record, &attrs);                                \
     return attrs;                                                                                  \
   }
-#define HILO_FIELD_DIMS(family, field)
-#define HILO_FIELD_INT(family, field)
-#define HILO_FIELD_BOOL(family, field)
-#define HILO_FIELD_FLOAT(family, field)
-#define HILO_FIELD_STR(family, field)
-#define HILO_FIELD_TYPE(family, field)
-#define HILO_FIELD_REC(family, field)
-#define HILO_FIELD_RECS(family, field)
-#define HILO_FIELD_STRS(family, field)
-#define HILO_FIELD_TYPES(family, field)
-#define HILO_RECORD_END(family)
 #include "ir/records_expand.h"
 
 #endif

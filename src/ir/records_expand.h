@@ -1,4 +1,18 @@
-/* Expand records.def with the HILO_RECORD … macros of the includer, then forget them. */
+/* Expand records.def with the HILO_RECORD … macros of the includer, then forget them. Who has use for
+ * families only defines none but HILO_RECORD; else all kinds of fields must be defined. */
+#ifndef HILO_RECORD_END
+#define HILO_RECORD_END(family)
+#define HILO_FIELD_DIMS(family, field)
+#define HILO_FIELD_INT(family, field)
+#define HILO_FIELD_BOOL(family, field)
+#define HILO_FIELD_FLOAT(family, field)
+#define HILO_FIELD_STR(family, field)
+#define HILO_FIELD_TYPE(family, field)
+#define HILO_FIELD_REC(family, field)
+#define HILO_FIELD_RECS(family, field)
+#define HILO_FIELD_STRS(family, field)
+#define HILO_FIELD_TYPES(family, field)
+#endif
 #include "ir/records.def"
 #undef HILO_RECORD
 #undef HILO_FIELD_DIMS

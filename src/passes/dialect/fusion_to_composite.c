@@ -24,24 +24,6 @@ static bool is_inlinable(const hilo_module *m, hilo_inst i) {
          !is_known_kind(hilo_string_of(m, hilo_attrs(m, i, fusion).kind));
 }
 
-/* Instructions of the largest computation once all is inlined. */
-static uint64_t inlined_size(const hilo_module *m, const hilo_comp_list *order,
-                             hilo_arena *scratch) {
-  uint64_t *size = HILO_NEW_ZEROED(scratch, uint64_t, hilo_module_n_comps(m));
-  uint64_t largest = 0;
-  for (uint32_t k = 0; k < order->n; k++) {
-    uint64_t n = 0;
-    HILO_FOR_EACH_INST(m, order->v[k], i) {
-      const uint64_t more =
-          is_inlinable(m, i) ? size[hilo_comp_ix(m, hilo_inst_called(m, i, 0))] : 1;
-      if (!hilo_add_u64(n, more, &n)) n = UINT64_MAX;
-    }
-    size[hilo_comp_ix(m, order->v[k])] = n;
-    if (n > largest) largest = n;
-  }
-  return largest;
-}
-
 /* The elements of a tuple that was a root take the place of what read them. */
 static void take_apart(hilo_module *m, hilo_inst tuple) {
   if (!hilo_inst_is(m, tuple, HILO_OP_TUPLE)) return; /* or gone with another one */
@@ -68,13 +50,8 @@ static void free_root(hilo_module *m, hilo_comp c) {
 
 HILO_DECLARE_PASS(fusion_to_composite) {
   const hilo_comp_list order = hilo_module_comps_postorder(m, ctx->scratch);
-  const uint64_t size = inlined_size(m, &order, ctx->scratch);
-  if (size > HILO_MAX_INLINED) {
-    (void)hilo_diag_add(ctx->diags, HILO_DIAG_EMOD907, NULL,
-                        "inlining all fusions would give %llu instructions, the limit is %d",
-                        (unsigned long long)size, HILO_MAX_INLINED);
-    return HILO_LIMIT_ERROR;
-  }
+  const hilo_status status = hilo_check_inlined_size(m, &order, is_inlinable, "fusions", ctx);
+  if (status != HILO_OK) return status;
   hilo_vec(hilo_comp) emptied = {0};
   hilo_vec(hilo_inst) roots = {0};
   for (uint32_t k = 0; k < order.n; k++) {

@@ -151,3 +151,32 @@ hilo_inst hilo_inline_call(hilo_module *m, hilo_inst call, hilo_arena *scratch) 
   hilo_arena_rewind(scratch, mark);
   return root;
 }
+
+/* Instructions of the largest computation once all is inlined. */
+static uint64_t inlined_size(const hilo_module *m, const hilo_comp_list *order,
+                             hilo_is_inlinable *is_inlinable, hilo_arena *scratch) {
+  uint64_t *size = HILO_NEW_ZEROED(scratch, uint64_t, hilo_module_n_comps(m));
+  uint64_t largest = 0;
+  for (uint32_t k = 0; k < order->n; k++) {
+    uint64_t n = 0;
+    HILO_FOR_EACH_INST(m, order->v[k], i) {
+      const uint64_t more =
+          is_inlinable(m, i) ? size[hilo_comp_ix(m, hilo_inst_called(m, i, 0))] : 1;
+      if (!hilo_add_u64(n, more, &n)) n = UINT64_MAX;
+    }
+    size[hilo_comp_ix(m, order->v[k])] = n;
+    if (n > largest) largest = n;
+  }
+  return largest;
+}
+
+hilo_status hilo_check_inlined_size(const hilo_module *m, const hilo_comp_list *order,
+                                    hilo_is_inlinable *is_inlinable, const char *what,
+                                    hilo_pass_ctx *ctx) {
+  const uint64_t size = inlined_size(m, order, is_inlinable, ctx->scratch);
+  if (size <= HILO_MAX_INLINED) return HILO_OK;
+  (void)hilo_diag_add(ctx->diags, HILO_DIAG_EMOD907, NULL,
+                      "inlining all %s would give %llu instructions, the limit is %d", what,
+                      (unsigned long long)size, HILO_MAX_INLINED);
+  return HILO_LIMIT_ERROR;
+}

@@ -2,11 +2,17 @@
 #ifndef HILO_PASSES_HLO_INLINE_CALL_H
 #define HILO_PASSES_HLO_INLINE_CALL_H
 
-#include "ir/module.h"
+#include "rewrite/pass.h"
 
 /* No pass grows a module beyond this many instructions by inlining. */
 enum { HILO_MAX_INLINED = 20000000 };
 
+typedef bool hilo_is_inlinable(const hilo_module *m, hilo_inst i);
+/* Would a computation have more instructions than that once body 0 of all that is inlinable is put
+ * in? An error, then, that calls them `what`. `order` has callees first. O(instructions). */
+hilo_status hilo_check_inlined_size(const hilo_module *m, const hilo_comp_list *order,
+                                    hilo_is_inlinable *is_inlinable, const char *what,
+                                    hilo_pass_ctx *ctx);
 /* Put the body of the k-th called computation before `call`, its parameters bound to `args`; `call`
  * stays as it is, and what was put in takes over its control edges. Returns the body's root. For
  * several bodies in the place of one instruction. */

@@ -2,6 +2,7 @@
  * spines behind the HLO passes: what it leaves verifies, what it says about having changed anything
  * is true, and a second run changes nothing (but for steps that weigh live bytes, which the first
  * run has changed). Steps may refuse a module, with a code of their own. */
+#include "driver/config.h"
 #include "driver/pass_table.h"
 #include "driver/pipeline.h"
 #include "formats/load.h"
@@ -27,16 +28,13 @@ static void bench_init(bench *b, bool stablehlo) {
   hilo_arena_init(&b->arena, NULL, NULL);
   hilo_arena_init(&b->scratch, NULL, NULL);
   b->diags = hilo_diags_make(&b->arena);
-  b->options = (hilo_pass_options){.stablehlo = stablehlo,
-                                   .verify_hlo = true,
-                                   .verify_supported_ops = true,
-                                   .lower_complex = true,
-                                   .constant_decomposition_threshold = 4096,
-                                   .broadcast_num_elements_to_fold = 1024,
-                                   .min_def_use_distance = 4,
-                                   .max_mem_multiple = 0.5,
-                                   .coalesce = {true, true, true},
-                                   .coalesce_caps = {1 << 27, 1 << 27, 1 << 27}};
+  hilo_config config;
+  hilo_config_init(&config, HILO_TOOL_OPT);
+  config.stablehlo_lowering = stablehlo;
+  config.max_mem_multiple = 0.5; /* there is something to do for what weighs memory */
+  config.min_def_use_distance = 4;
+  hilo_config_settle(&config);
+  b->options = hilo_pipeline_pass_options(&config);
   const hilo_runner_options how = {.verify_each = true, .check_changed = true};
   b->runner = hilo_runner_make(&b->arena, &b->scratch, &b->diags, &b->options, &how);
 }

@@ -3,8 +3,9 @@
  *   scatter(o, i, u) {f}  →  convert(scatter(convert(o), i, convert(u)) {f in f32})
  *
  * for a body that is one add, multiply, maximum or minimum of its two parameters. One rounding at
- * the end instead of one for each update: at least as accurate. Overwriting bodies are exact as
- * they are. f32 and integers stay. O(scatters). */
+ * the end instead of one for each update: at least as accurate. Integers are done so, too, under
+ * --implicit-integer-downcast=scatter: exact if no value on the way is beyond 2^24. Overwriting
+ * bodies are exact as they are. f32 stays, and so do integers without the flag. O(scatters). */
 #include "passes/passes.h"
 #include "rewrite/build.h"
 
@@ -20,11 +21,14 @@ static hilo_op combiner(const hilo_module *m, hilo_comp body) {
   return on_params ? op : HILO_OP_DEAD;
 }
 
+static bool is_widened(hilo_etype etype, const hilo_pass_ctx *ctx) {
+  if (hilo_etype_is_float(etype)) return hilo_etype_table[etype].bits < 32;
+  return hilo_etype_is_integer(etype) && ctx->options->integer_downcast & HILO_DOWNCAST_SCATTER;
+}
+
 static bool matches(const hilo_module *m, hilo_inst i, const hilo_pass_ctx *ctx) {
-  (void)ctx;
-  if (!hilo_inst_is(m, i, HILO_OP_SCATTER) || hilo_inst_n_operands(m, i) != 3) return false;
-  const hilo_etype etype = hilo_inst_etype(m, i);
-  return hilo_etype_is_float(etype) && hilo_etype_table[etype].bits < 32 &&
+  return hilo_inst_is(m, i, HILO_OP_SCATTER) && hilo_inst_n_operands(m, i) == 3 &&
+         is_widened(hilo_inst_etype(m, i), ctx) &&
          combiner(m, hilo_inst_called(m, i, 0)) != HILO_OP_DEAD;
 }
 
@@ -44,7 +48,11 @@ static hilo_inst expand(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx) {
                                .n_called = 1,
                                .extra = hilo_inst_extra_record(m, i)};
   const hilo_inst scatter = hilo_inst_insert_before(m, i, &desc);
-  return hilo_build_convert(m, i, scatter, hilo_inst_etype(m, i));
+  const hilo_etype etype = hilo_inst_etype(m, i);
+  /* Through s32, narrow integers wrap as they do in the type itself. */
+  const bool is_narrow_int = hilo_etype_is_integer(etype) && hilo_etype_table[etype].bits < 32;
+  const hilo_inst whole = is_narrow_int ? hilo_build_convert(m, i, scatter, HILO_S32) : scatter;
+  return hilo_build_convert(m, i, whole, etype);
 }
 
 HILO_DECLARE_PASS(legalize_scatter) {

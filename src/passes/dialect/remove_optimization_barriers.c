@@ -123,6 +123,7 @@ static bool merge_users(remover *r, hilo_inst value) {
 }
 
 HILO_DECLARE_PASS(remove_optimization_barriers) {
+  HILO_LOG(ctx->log, INFO, "Invoking RemoveOptimizationBarriers pass");
   hilo_vec(hilo_inst) barriers = {0};
   HILO_FOR_EACH_COMP(m, c) {
     HILO_FOR_EACH_INST(m, c, i) {

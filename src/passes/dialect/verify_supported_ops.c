@@ -279,8 +279,21 @@ static void check_inst(hilo_support_checker *c, hilo_inst i) {
   if (!hilo_is_complex(c->m, hilo_inst_operand(c->m, i, 0))) hilo_support_check_region(c, i);
 }
 
+/* By name, as operations stand in ops.def. */
+static void log_ops(const hilo_module *m, const hilo_pass_ctx *ctx) {
+  if (!hilo_log_is_on(ctx->log, HILO_LEVEL_INFO)) return;
+  bool *is_used = HILO_NEW_ZEROED(ctx->scratch, bool, HILO_OP_COUNT);
+  HILO_FOR_EACH_COMP(m, c) { HILO_FOR_EACH_INST(m, c, i) is_used[hilo_inst_op(m, i)] = true; }
+  hilo_sb sb = hilo_sb_make(ctx->scratch);
+  for (uint16_t op = 1; op < HILO_OP_COUNT; op++)
+    if (is_used[op]) hilo_sb_printf(&sb, " %s", hilo_op_name((hilo_op)op));
+  HILO_LOG(ctx->log, INFO, "HLO Ops used in computation:%.*s", HILO_FMT(hilo_sb_view(&sb)));
+  hilo_sb_free(&sb);
+}
+
 HILO_DECLARE_PASS(verify_supported_ops) {
   (void)changed;
+  log_ops(m, ctx);
   hilo_support_checker c = {.m = m, .ctx = ctx, .status = HILO_OK};
   c.enforces_limits = ctx->options->verify_supported_ops || ctx->options->verify_hlo;
   check_signature(&c);

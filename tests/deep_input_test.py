@@ -9,6 +9,13 @@ import sys
 import tempfile
 
 DEEP = 100_000
+NUMBERS = 4_000_000
+BASE_BYTES = 96 << 20  # of the process itself, a sanitizer's tables included
+# A small process in between: a child counts what its parent had when it was made.
+MEASURE = """import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+sys.exit(status)"""
 SECONDS = 60  # far more than any needs, sanitizers included; at quadratic cost it is not enough
 
 
@@ -113,6 +120,31 @@ def run(bin_dir, folder, name, command, text, wanted):
     return None
 
 
+def run_literal(bin_dir, folder, name, head, tail):
+    """B78: a constant of millions of numbers is read in seconds, in a few times the memory of its text."""
+    path = folder / name
+    numbers = ", ".join(f"{k % 1000 - 500}.{k % 9973:04}e-{k % 30}" for k in range(NUMBERS))
+    path.write_text(head.replace("?", str(NUMBERS)) + numbers + tail.replace("?", str(NUMBERS)))
+    size = path.stat().st_size
+    command = [sys.executable, "-c", MEASURE, str(bin_dir / "hlo-opt"), "--emit=none", str(path)]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"not done after {SECONDS} s"
+    finally:
+        path.unlink()
+    if done.returncode:
+        return f"exit status {done.returncode}\n{done.stderr[:500]}"
+    peak = int(done.stdout)
+    return f"{peak >> 20} MiB for {size >> 20} MiB of text" if peak > 3 * size + BASE_BYTES else None
+
+
+LITERALS = [
+    ("literal.mlir", "func.func @main() -> tensor<?xf32> {\n  %0 = stablehlo.constant dense<[", "]> : tensor<?xf32>\n  return %0 : tensor<?xf32>\n}\n"),
+    ("literal.hlo", "HloModule large\nENTRY e {\n  ROOT c = f32[?] constant({", "})\n}\n"),
+]
+
+
 def main():
     bin_dir = pathlib.Path(sys.argv[1]).resolve()
     n_failed = 0
@@ -122,7 +154,12 @@ def main():
             if why:
                 n_failed += 1
                 print(f"FAILED {case[0]}: {why}")
-    print(f"{len(CASES) - n_failed} passed, {n_failed} failed, 0 skipped")
+        for case in LITERALS:
+            why = run_literal(bin_dir, pathlib.Path(folder), *case)
+            if why:
+                n_failed += 1
+                print(f"FAILED {case[0]}: {why}")
+    print(f"{len(CASES) + len(LITERALS) - n_failed} passed, {n_failed} failed, 0 skipped")
     return 1 if n_failed else 0
 
 

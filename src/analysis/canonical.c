@@ -4,10 +4,17 @@
  * count, an enum value), so two bodies are equal bytes only if they are the same. Numbers are
  * written as LEB128. */
 
-/* A run of the texts that were written before. */
+/* What a type or record looks like in a body: a run of the texts. Direct mapped, so what is asked
+ * for most is mostly there, and nothing is looked for in vain for long. */
+enum { N_KNOWN = 512, KNOWN_TYPE = 1, KNOWN_ATTRS, KNOWN_EXTRA };
 typedef struct {
+  uint64_t key; /* kind and handle; 0: free */
   size_t at, n;
 } known_text;
+
+typedef struct {
+  uint32_t inst, k;
+} frame;
 
 struct hilo_canonical {
   const hilo_module *m;
@@ -18,9 +25,8 @@ struct hilo_canonical {
   uint32_t *number; /* by instruction: 1-based position in its computation's canonical order */
   hilo_vec(uint32_t) order;
   hilo_sb body;
-  /* What types and records look like in a body, once they have been written: most occur often. */
-  hilo_map known_at; /* (kind, handle) → 1 + place among `runs` */
-  hilo_vec(known_text) runs;
+  hilo_vec(frame) stack; /* of the numbering */
+  known_text texts_of[N_KNOWN];
   hilo_sb texts;
   hilo_store bodies; /* small ones */
   hilo_map first_of; /* handle in `bodies` → the first computation that has this body */
@@ -38,37 +44,40 @@ hilo_canonical *hilo_canonical_make(const hilo_module *m, hilo_arena *arena) {
   c->number = HILO_NEW_ZEROED(arena, uint32_t, m->n_inst_slots);
   c->body = hilo_sb_make(arena);
   c->texts = hilo_sb_make(arena);
-  c->known_at = hilo_map_make(arena);
   c->first_of = hilo_map_make(arena);
   hilo_store_init(&c->bodies, arena, NULL);
   return c;
 }
 
-enum { KNOWN_TYPE = 1, KNOWN_ATTRS, KNOWN_EXTRA };
+static known_text *known_slot(hilo_canonical *c, uint32_t handle) {
+  return &c->texts_of[(handle ^ handle >> 9) % N_KNOWN];
+}
 
-/* Append what this handle looked like before; false: it was not written yet. */
+/* Append what this handle looked like before; false: it is not known. */
 static bool put_known(hilo_canonical *c, uint32_t kind, uint32_t handle) {
-  const uint32_t at = hilo_map_get(&c->known_at, (uint64_t)kind << 32 | handle, 0);
-  if (!at) return false;
-  const known_text *text = &c->runs.v[at - 1];
+  const known_text *text = known_slot(c, handle);
+  if (text->key != ((uint64_t)kind << 32 | handle)) return false;
   hilo_sb_bytes(&c->body, c->texts.p + text->at, text->n);
   return true;
 }
 
 /* What stands in the body from `start` on is what this handle looks like. */
 static void note_known(hilo_canonical *c, uint32_t kind, uint32_t handle, size_t start) {
-  const known_text text = {c->texts.n, c->body.n - start};
+  const known_text text = {(uint64_t)kind << 32 | handle, c->texts.n, c->body.n - start};
   hilo_sb_bytes(&c->texts, c->body.p + start, text.n);
-  HILO_PUSH(c->arena, &c->runs, text);
-  hilo_map_set(&c->known_at, (uint64_t)kind << 32 | handle, c->runs.n);
+  *known_slot(c, handle) = text;
+}
+
+enum { MAX_NUM = 10 };
+
+static char *num_to(char *p, uint64_t v) {
+  for (; v >= 0x80; v >>= 7) *p++ = (char)(v | 0x80);
+  *p++ = (char)v;
+  return p;
 }
 
 static void put_num(hilo_sb *sb, uint64_t v) {
-  char *p = hilo_sb_reserve(sb, 10);
-  size_t n = 0;
-  for (; v >= 0x80; v >>= 7) p[n++] = (char)(v | 0x80);
-  p[n++] = (char)v;
-  sb->n += n;
+  sb->n = (size_t)(num_to(hilo_sb_reserve(sb, MAX_NUM), v) - sb->p);
 }
 
 static void put_str(hilo_canonical *c, hilo_string s) {
@@ -199,29 +208,24 @@ static void put_extra(hilo_canonical *c, hilo_record r) {
 /* Number what `start` needs, then `start`: depth-first, operands in order, with an explicit stack.
  */
 static void number_from(hilo_canonical *c, uint32_t start) {
-  typedef struct {
-    uint32_t inst, k;
-  } frame;
   const hilo_module *m = c->m;
   const uint32_t open = UINT32_MAX;
-  hilo_vec(frame) stack = {0};
   if (c->number[start]) return;
   c->number[start] = open;
-  HILO_PUSH(c->arena, &stack, ((frame){start, 0}));
-  while (stack.n) {
-    frame *top = &stack.v[stack.n - 1];
+  HILO_PUSH(c->arena, &c->stack, ((frame){start, 0}));
+  while (c->stack.n) {
+    frame *top = &c->stack.v[c->stack.n - 1];
     if (top->k < m->inst.n_operands[top->inst]) {
       const uint32_t next = m->operand.v[m->inst.operands[top->inst] + top->k++].value;
       if (c->number[next]) continue;
       c->number[next] = open;
-      HILO_PUSH(c->arena, &stack, ((frame){next, 0}));
+      HILO_PUSH(c->arena, &c->stack, ((frame){next, 0}));
       continue;
     }
     HILO_PUSH(c->arena, &c->order, top->inst);
     c->number[top->inst] = c->order.n;
-    stack.n--;
+    c->stack.n--;
   }
-  HILO_VEC_FREE(c->arena, &stack);
 }
 
 static void put_inst_type(hilo_canonical *c, uint32_t type) {
@@ -252,8 +256,11 @@ static void put_content(hilo_canonical *c, uint32_t ix, bool with_attr) {
 static void put_inst(hilo_canonical *c, uint32_t ix) {
   const hilo_module *m = c->m;
   put_kind(c, ix);
-  for (uint32_t k = 0; k < m->inst.n_operands[ix]; k++)
-    put_num(&c->body, c->number[m->operand.v[m->inst.operands[ix] + k].value]);
+  const uint32_t n = m->inst.n_operands[ix];
+  char *to = hilo_sb_reserve(&c->body, (size_t)n * MAX_NUM);
+  for (uint32_t k = 0; k < n; k++)
+    to = num_to(to, c->number[m->operand.v[m->inst.operands[ix] + k].value]);
+  c->body.n = (size_t)(to - c->body.p);
   put_content(c, ix, true);
   const hilo_inst inst = hilo_inst_at(m, ix);
   for (uint32_t e = hilo_control_first_pred(m, inst); e; e = m->edge.v[e].next_of_succ)

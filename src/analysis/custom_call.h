@@ -14,7 +14,13 @@ static inline bool hilo_is_custom_call_to(const hilo_module *m, hilo_inst i, con
          hilo_str_is(hilo_custom_call_target(m, i), target);
 }
 /* One of the six boundary markers (collectives 15); is it one of the three that end a region? */
-bool hilo_is_marker(const hilo_module *m, hilo_inst i);
-bool hilo_is_marker_end(const hilo_module *m, hilo_inst i);
+bool hilo_is_marker_call(const hilo_module *m, hilo_inst custom_call);
+bool hilo_is_marker_end_call(const hilo_module *m, hilo_inst custom_call);
+static inline bool hilo_is_marker(const hilo_module *m, hilo_inst i) {
+  return hilo_inst_is(m, i, HILO_OP_CUSTOM_CALL) && hilo_is_marker_call(m, i);
+}
+static inline bool hilo_is_marker_end(const hilo_module *m, hilo_inst i) {
+  return hilo_inst_is(m, i, HILO_OP_CUSTOM_CALL) && hilo_is_marker_end_call(m, i);
+}
 
 #endif

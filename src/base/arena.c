@@ -42,7 +42,7 @@ static void *remap_pages(void *p, size_t old_bytes, size_t new_bytes) {
   return (void)p, (void)old_bytes, (void)new_bytes, NULL;
 }
 #else
-enum { HUGE_PAGE_BYTES = 2 << 20, MAPPED_BYTES = 2 * HUGE_PAGE_BYTES, PAGE_BYTES = 64 << 10 };
+enum { HUGE_PAGE_BYTES = 2 << 20, MAPPED_BYTES = HUGE_PAGE_BYTES, PAGE_BYTES = 64 << 10 };
 
 static bool is_mapped(size_t bytes) { return bytes >= MAPPED_BYTES; }
 /* 64 KiB are whole pages of every size that Linux has where hilo runs. */

@@ -15,13 +15,18 @@ void hilo_netlist_put_directory(uint32_t definition, hilo_sb *out) {
 }
 
 typedef struct {
+  uint32_t at, n;
+} name_place;
+
+typedef struct {
   const hilo_netlist *n;
   const hilo_cut *cut;
   hilo_arena *scratch;
   hilo_sb *out;
-  uint32_t *input;  /* by instruction: 1 + input of the module */
-  uint32_t *output; /* by instruction: 1 + output of the module */
-  uint32_t *place;  /* by instruction: its place among its piece's outputs */
+  uint32_t *input;     /* by instruction: 1 + input of the module */
+  uint32_t *output;    /* by instruction: 1 + output of the module */
+  uint32_t *place;     /* by instruction: its place among its piece's outputs */
+  name_place *written; /* by instruction: where in `out` its global name stands; n 0: nowhere yet */
 } writer;
 
 /* ---- names ---- */
@@ -55,9 +60,7 @@ static void put_output_name(writer *w, uint32_t k) {
   put_listed(w, w->cut->m->header.output_names, k, "output");
 }
 
-/* The global name of a value that crosses. */
-static void put_global(writer *w, hilo_inst v) {
-  const uint32_t ix = hilo_ix(w->cut->m, v);
+static void put_new_global(writer *w, uint32_t ix) {
   if (w->input[ix]) {
     put_input_name(w, w->input[ix] - 1);
   } else if (w->output[ix]) {
@@ -71,6 +74,22 @@ static void put_global(writer *w, hilo_inst v) {
   }
 }
 
+/* The global name of a value that crosses. Each is written several times. */
+static void put_global(writer *w, hilo_inst v) {
+  const uint32_t ix = hilo_ix(w->cut->m, v);
+  const size_t at = w->out->n;
+  if (w->written[ix].n) {
+    char *to = hilo_sb_reserve(w->out, w->written[ix].n);
+    memcpy(to, w->out->p + w->written[ix].at, w->written[ix].n);
+    w->out->n += w->written[ix].n;
+    return;
+  }
+  put_new_global(w, ix);
+  if (w->out->n > UINT32_MAX) return;
+  w->written[ix].at = (uint32_t)at;
+  w->written[ix].n = (uint32_t)(w->out->n - at);
+}
+
 static bool is_intermediate(const writer *w, hilo_inst v) {
   const uint32_t ix = hilo_ix(w->cut->m, v);
   return !w->input[ix] && !w->output[ix];
@@ -79,7 +98,7 @@ static bool is_intermediate(const writer *w, hilo_inst v) {
 /* ---- lists ---- */
 
 static void put_separator(writer *w, bool *first) {
-  hilo_sb_cat(w->out, *first ? "" : ", ");
+  if (!*first) PUT(w, ", ");
   *first = false;
 }
 
@@ -138,7 +157,7 @@ static void put_tensor(writer *w, hilo_inst v, uint32_t k, bool is_input) {
   const hilo_module *m = w->cut->m;
   const hilo_dims dims = hilo_inst_dims(m, v);
   const char *dtype = hilo_dtype_name(hilo_inst_etype(m, v));
-  hilo_sb_cat(w->out, "{\"Name\": ");
+  PUT(w, "{\"Name\": ");
   is_input ? put_input_name(w, k) : put_output_name(w, k);
   PUT(w, ", \"Index\": ");
   hilo_sb_u64(w->out, k);
@@ -149,25 +168,25 @@ static void put_tensor(writer *w, hilo_inst v, uint32_t k, bool is_input) {
     if (d) PUT(w, ", ");
     hilo_sb_i64(w->out, dims.v[d]);
   }
-  hilo_sb_cat(w->out, "]}");
+  PUT(w, "]}");
 }
 
 static void put_intermediates(writer *w) {
   bool first = true;
-  hilo_sb_cat(w->out, "  \"IntermediateIOs\": [");
+  PUT(w, "  \"IntermediateIOs\": [");
   for (uint32_t p = 0; p < w->cut->n_pieces; p++)
     for (uint32_t k = 0; k < w->cut->pieces[p].n_outputs; k++) {
       if (!is_intermediate(w, w->cut->pieces[p].outputs[k])) continue;
       put_separator(w, &first);
       put_global(w, w->cut->pieces[p].outputs[k]);
     }
-  hilo_sb_cat(w->out, "],\n");
+  PUT(w, "],\n");
 }
 
 static void put_alias(writer *w, const hilo_piece_alias *alias) {
-  hilo_sb_cat(w->out, "{\"Output\": ");
+  PUT(w, "{\"Output\": ");
   put_output_name(w, alias->output);
-  hilo_sb_cat(w->out, ", \"Input\": ");
+  PUT(w, ", \"Input\": ");
   put_input_name(w, alias->input);
   hilo_sb_printf(w->out, ", \"Kind\": \"%s\"}", alias->kind == HILO_ALIAS_MUST ? "must" : "may");
 }
@@ -195,16 +214,16 @@ static void put_definition(writer *w, uint32_t d) {
   hilo_digest_hex(&w->n->digests[d], digest);
   hilo_sb_printf(w->out, "{\"DefID\": %u, \"Dir\": \"", d);
   hilo_netlist_put_directory(d, w->out);
-  hilo_sb_cat(w->out, "\", \"PenguinFile\": \"");
+  PUT(w, "\", \"PenguinFile\": \"");
   hilo_netlist_put_directory(d, w->out);
   hilo_sb_printf(w->out, "/%.*s\", \"Hash\": \"%s\", \"MacCount\": %llu, \"Direction\": \"%s\"",
                  HILO_FMT(w->n->program), digest, (unsigned long long)unit->macs,
                  flow_names[unit->flow]);
-  hilo_sb_cat(w->out, ", \"Layers\": ");
+  PUT(w, ", \"Layers\": ");
   put_layers(w, piece->unit);
-  hilo_sb_cat(w->out, ", \"Inputs\": ");
+  PUT(w, ", \"Inputs\": ");
   put_locals(w, "input", piece->n_inputs);
-  hilo_sb_cat(w->out, ", \"Outputs\": ");
+  PUT(w, ", \"Outputs\": ");
   put_locals(w, "output", piece->n_outputs);
   hilo_sb_char(w->out, '}');
 }
@@ -216,9 +235,9 @@ static void put_instance(writer *w, uint32_t p, uint32_t nth) {
                  "\"InpMap\": ",
                  p, piece->definition, piece->definition, nth);
   put_map(w, "input", piece->inputs, piece->n_inputs);
-  hilo_sb_cat(w->out, ", \"OutMap\": ");
+  PUT(w, ", \"OutMap\": ");
   put_map(w, "output", piece->outputs, piece->n_outputs);
-  hilo_sb_cat(w->out, ", \"After\": ");
+  PUT(w, ", \"After\": ");
   put_numbers(w, piece->after, piece->n_after);
   hilo_sb_char(w->out, '}');
 }
@@ -227,19 +246,19 @@ static void put_instances(writer *w) {
   uint32_t *seen = HILO_NEW_ZEROED(w->scratch, uint32_t, w->cut->n_definitions + 1);
   PUT_LIST(w, "Instances", w->cut->n_pieces,
            put_instance(w, k, seen[w->cut->pieces[k].definition]++));
-  hilo_sb_cat(w->out, ",\n");
+  PUT(w, ",\n");
 }
 
 static void put_part(writer *w, uint32_t p) {
   const hilo_piece *piece = &w->cut->pieces[p];
-  hilo_sb_cat(w->out, "{\"Name\": \"");
+  PUT(w, "{\"Name\": \"");
   hilo_netlist_put_directory(piece->definition, w->out);
   hilo_sb_printf(w->out, "\", \"InstID\": %u, \"DefID\": %u, \"PartIOs\": {\"Inputs\": ", p,
                  piece->definition);
   put_globals(w, piece->inputs, piece->n_inputs);
-  hilo_sb_cat(w->out, ", \"Outputs\": ");
+  PUT(w, ", \"Outputs\": ");
   put_globals(w, piece->outputs, piece->n_outputs);
-  hilo_sb_cat(w->out, ", \"IntermediateIOs\": [");
+  PUT(w, ", \"IntermediateIOs\": [");
   bool first = true;
   for (uint32_t k = 0; k < piece->n_inputs + piece->n_outputs; k++) {
     const hilo_inst v =
@@ -248,7 +267,7 @@ static void put_part(writer *w, uint32_t p) {
     put_separator(w, &first);
     put_global(w, v);
   }
-  hilo_sb_cat(w->out, "]}}");
+  PUT(w, "]}}");
 }
 
 static void number_values(writer *w) {
@@ -256,6 +275,7 @@ static void number_values(writer *w) {
   w->input = HILO_NEW_ZEROED(w->scratch, uint32_t, cut->n_inst_slots);
   w->output = HILO_NEW_ZEROED(w->scratch, uint32_t, cut->n_inst_slots);
   w->place = HILO_NEW_ZEROED(w->scratch, uint32_t, cut->n_inst_slots);
+  w->written = HILO_NEW_ZEROED(w->scratch, name_place, cut->n_inst_slots);
   for (uint32_t k = 0; k < cut->n_inputs; k++) w->input[hilo_ix(cut->m, cut->inputs[k])] = k + 1;
   for (uint32_t k = 0; k < cut->n_outputs; k++) w->output[hilo_ix(cut->m, cut->outputs[k])] = k + 1;
   for (uint32_t p = 0; p < cut->n_pieces; p++)

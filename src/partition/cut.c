@@ -12,7 +12,11 @@ static bool is_repeated(const hilo_module *m, hilo_inst i) {
 static void find_given_and_repeated(hilo_cutter *c) {
   c->given = hilo_bitset_create(c->scratch, c->m->n_inst_slots);
   c->repeated = hilo_partition_cheap(c->m, c->scratch);
+  c->ordered = c->m->edges.n != 0;
   HILO_FOR_EACH_INST(c->m, c->m->entry, i) {
+    c->ordered |= !hilo_type_is_array(&c->m->types, hilo_inst_type(c->m, i)) &&
+                  !hilo_inst_is(c->m, i, HILO_OP_PARAMETER) &&
+                  !hilo_inst_is(c->m, i, HILO_OP_TUPLE);
     if (hilo_inst_is(c->m, i, HILO_OP_PARAMETER) || hilo_cut_is_input(c->m, i))
       hilo_bitset_set(c->given, hilo_ix(c->m, i));
     if (is_repeated(c->m, i) && !hilo_control_has(c->m, i))
@@ -61,7 +65,6 @@ hilo_status hilo_partition_cut(hilo_module *m, const hilo_layers *layers, const 
   HILO_TRY(hilo_cut_prepare(&c));
   find_given_and_repeated(&c);
   find_liftable(&c);
-  c.graph = hilo_entry_graph_make(m, c.scratch);
   c.options = options;
   void (*const steps[])(hilo_cutter *) = {hilo_cut_classify, hilo_cut_bodies, hilo_cut_order,
                                           hilo_cut_share};

@@ -13,7 +13,7 @@ typedef hilo_vec(hilo_inst) inst_list;
 typedef struct {
   hilo_inst inst;
   uint64_t up, down;
-  uint32_t place;
+  uint32_t place; /* only asked for where hashes are equal */
 } seed;
 
 typedef struct {
@@ -30,6 +30,7 @@ typedef struct {
   uint64_t *up, *down;          /* by instruction, of the unit at hand */
   inst_list members, inputs;    /* of the unit at hand, in post-order; by first use */
   hilo_vec(seed) seeds;
+  const uint32_t *place; /* by instruction, in the post-order of the module; NULL: not asked for */
   hilo_vec(visit) stack; /* of the walk */
 } bodies;
 
@@ -124,15 +125,32 @@ static void start_walk(bodies *b) {
   b->members.n = b->inputs.n = 0;
 }
 
-static void sort_by_hash(bodies *b, inst_list *list) {
+static void break_ties(bodies *b) {
+  bool any = false;
+  for (uint32_t k = 1; k < b->seeds.n; k++)
+    any |= b->seeds.v[k].up == b->seeds.v[k - 1].up && b->seeds.v[k].down == b->seeds.v[k - 1].down;
+  if (!any) return;
+  if (!b->place) b->place = hilo_entry_places(b->c->m, b->c->room);
+  for (uint32_t k = 0; k < b->seeds.n; k++)
+    b->seeds.v[k].place = b->place[hilo_ix(b->c->m, b->seeds.v[k].inst)];
+  qsort(b->seeds.v, b->seeds.n, sizeof(seed), by_hash);
+}
+
+/* Was it in this order already? */
+static bool sort_by_hash(bodies *b, inst_list *list) {
   b->seeds.n = 0;
   for (uint32_t k = 0; k < list->n; k++) {
     const uint32_t ix = hilo_ix(b->c->m, list->v[k]);
-    HILO_PUSH(b->c->room, &b->seeds,
-              ((seed){list->v[k], b->up[ix], b->down[ix], b->c->graph.place[ix]}));
+    HILO_PUSH(b->c->room, &b->seeds, ((seed){list->v[k], b->up[ix], b->down[ix], 0}));
   }
   if (b->seeds.n) qsort(b->seeds.v, b->seeds.n, sizeof(seed), by_hash);
-  for (uint32_t k = 0; k < list->n; k++) list->v[k] = b->seeds.v[k].inst;
+  break_ties(b);
+  bool same = true;
+  for (uint32_t k = 0; k < list->n; k++) {
+    same &= list->v[k].ix == b->seeds.v[k].inst.ix;
+    list->v[k] = b->seeds.v[k].inst;
+  }
+  return same;
 }
 
 static void walk(bodies *b, uint32_t unit) {
@@ -152,9 +170,8 @@ static bool make_piece(bodies *b, uint32_t unit, hilo_piece *piece) {
   if (!b->outputs[unit].n && !b->effects[unit].n) return false;
   walk(b, unit);
   hash_members(b, unit);
-  sort_by_hash(b, &b->outputs[unit]);
-  sort_by_hash(b, &b->effects[unit]);
-  walk(b, unit);
+  const bool same = sort_by_hash(b, &b->outputs[unit]);
+  if (!sort_by_hash(b, &b->effects[unit]) || !same) walk(b, unit);
   for (uint32_t k = 0; k < b->inputs.n; k++)
     if (!hilo_cut_is_input(b->c->m, b->inputs.v[k])) {
       HILO_CHECK(b->c->unit[hilo_ix(b->c->m, b->inputs.v[k])] < unit);

@@ -1,31 +1,31 @@
-/* Classes of instructions: operation, type, attributes and called computations, in a store of their
- * own. What these are made of is interned, so equal handles are equal content. Names, metadata,
- * shardings and channel numbers are not in it. The content itself is looked at once a class. */
+/* Classes of instructions: operation, type, attributes, what they call, and of what any instruction
+ * may carry all but sharding and channel number. Attributes and types are interned, so equal
+ * handles are equal content; computations are told apart by their digests. Names and metadata are
+ * not in it. The content itself is looked at once a class. */
 #include "analysis/canonical.h"
 #include "partition/cut_parts.h"
 
+/* All of what an instruction is by itself, in handles. */
+typedef struct {
+  uint32_t op, type, n_operands, attr, extra, callees;
+} likeness;
+
 typedef struct {
   hilo_cutter *c;
-  hilo_store classes, extras, bodies; /* of instructions; digests of computations */
+  hilo_store extras, callees; /* what counts of such a record; digests of what is called */
   hilo_canonical *canonical;
-  hilo_map look_of; /* class → its place among `looks` */
+  uint32_t *of_extra;      /* by record: its handle in `extras`; 0: not asked for yet */
+  hilo_vec(likeness) like; /* by class, from 1 on */
   hilo_vec(uint64_t) looks;
-  hilo_vec(uint32_t) words;
-  uint32_t
-      *of_extra; /* by record of what any instruction may carry: a handle for what of it counts */
+  uint32_t *slots, mask; /* classes, open addressing; 0: free */
+  hilo_vec(hilo_digest) digests;
 } classifier;
 
-static uint32_t put_words(classifier *k) {
-  return hilo_store_put(&k->classes, 0, k->words.v, k->words.n * sizeof(uint32_t));
-}
-
-/* Rank 0: what may differ between layers that are the same otherwise. */
 static bool is_scalar_constant(const hilo_module *m, hilo_inst i) {
   return hilo_inst_is(m, i, HILO_OP_CONSTANT) &&
          hilo_type_row_of(&m->types, hilo_inst_type(m, i))->n == 0;
 }
 
-/* Of what any instruction may carry: all but sharding and channel number. */
 static uint32_t what_counts(classifier *k, hilo_inst i) {
   const hilo_record record = hilo_inst_extra_record(k->c->m, i);
   if (!record.ix) return 0;
@@ -38,37 +38,60 @@ static uint32_t what_counts(classifier *k, hilo_inst i) {
   return *known = hilo_store_put(&k->extras, 0, words, sizeof(words));
 }
 
+static uint32_t what_is_called(classifier *k, hilo_inst i) {
+  const uint32_t n = hilo_inst_n_called(k->c->m, i);
+  if (!n) return 0;
+  k->digests.n = 0;
+  for (uint32_t callee = 0; callee < n; callee++)
+    HILO_PUSH(k->c->room, &k->digests,
+              hilo_canonical_digest(k->canonical, hilo_inst_called(k->c->m, i, callee)));
+  return hilo_store_put(&k->callees, 0, k->digests.v, n * sizeof(hilo_digest));
+}
+
+static uint32_t slot_of(const classifier *k, const likeness *l) {
+  const uint64_t h = hilo_hash_combine(((uint64_t)l->type << 32 | l->attr) * 0x9e3779b97f4a7c15ull +
+                                           ((uint64_t)l->extra << 32 | l->callees),
+                                       (uint64_t)l->op << 32 | l->n_operands);
+  uint32_t at = (uint32_t)h & k->mask;
+  while (k->slots[at] && memcmp(&k->like.v[k->slots[at]], l, sizeof(*l)) != 0)
+    at = (at + 1) & k->mask;
+  return at;
+}
+
+static void grow(classifier *k) {
+  k->mask = 2 * k->mask + 1;
+  k->slots = HILO_NEW_ZEROED(k->c->room, uint32_t, (size_t)k->mask + 1);
+  for (uint32_t class = 1; class < k->like.n; class ++)
+    k->slots[slot_of(k, &k->like.v[class])] = class;
+}
+
 static void classify(classifier *k, hilo_inst i) {
   hilo_cutter *c = k->c;
   const hilo_module *m = c->m;
   const uint32_t ix = hilo_ix(m, i);
-  const uint32_t fixed[] = {m->inst.op[ix], m->inst.type[ix], m->inst.n_operands[ix],
-                            what_counts(k, i), m->inst.attr[ix]};
-  k->words.n = 0;
-  for (uint32_t w = 0; w < HILO_COUNT(fixed); w++) HILO_PUSH(c->room, &k->words, fixed[w]);
-  for (uint32_t callee = 0; callee < hilo_inst_n_called(m, i); callee++) {
-    const hilo_digest digest = hilo_canonical_digest(k->canonical, hilo_inst_called(m, i, callee));
-    HILO_PUSH(c->room, &k->words, hilo_store_put(&k->bodies, 0, &digest, sizeof(digest)));
-  }
-  c->class[ix] = put_words(k);
-  bool inserted;
-  uint32_t *at = hilo_map_at(&k->look_of, c->class[ix], &inserted);
-  if (inserted) {
-    *at = k->looks.n;
+  const likeness l = {m->inst.op[ix],   m->inst.type[ix],  m->inst.n_operands[ix],
+                      m->inst.attr[ix], what_counts(k, i), what_is_called(k, i)};
+  uint32_t *class = &k->slots[slot_of(k, &l)];
+  if (!*class) {
+    *class = k->like.n;
+    HILO_PUSH(c->room, &k->like, l);
     HILO_PUSH(c->room, &k->looks,
               hilo_canonical_inst_hash(k->canonical, i, !is_scalar_constant(m, i)));
   }
-  c->look[ix] = k->looks.v[*at];
+  c->class[ix] = *class;
+  c->look[ix] = k->looks.v[*class];
+  if (k->like.n > k->mask / 2) grow(k);
 }
 
 void hilo_cut_classify(hilo_cutter *c) {
-  classifier k = {.c = c, .canonical = hilo_canonical_make(c->m, c->room)};
-  hilo_store_init(&k.classes, c->room, NULL);
+  classifier k = {.c = c, .canonical = hilo_canonical_make(c->m, c->room), .mask = 255};
   hilo_store_init(&k.extras, c->room, NULL);
-  hilo_store_init(&k.bodies, c->room, NULL);
+  hilo_store_init(&k.callees, c->room, NULL);
   k.of_extra = HILO_NEW_ZEROED(c->room, uint32_t, c->m->records.next);
   c->class = HILO_NEW_ZEROED(c->scratch, uint32_t, c->m->n_inst_slots);
   c->look = HILO_NEW_ZEROED(c->scratch, uint64_t, c->m->n_inst_slots);
-  k.look_of = hilo_map_make(c->room);
+  HILO_PUSH(c->room, &k.like, ((likeness){0}));
+  HILO_PUSH(c->room, &k.looks, 0);
+  grow(&k);
   HILO_FOR_EACH_INST(c->m, c->m->entry, i) { classify(&k, i); }
 }

@@ -170,7 +170,7 @@ void hilo_cut_order(hilo_cutter *c) {
                 .seen_by = HILO_NEW_ZEROED(c->room, uint32_t, cut->n_inst_slots),
                 .at = HILO_NEW_ZEROED(c->room, uint32_t, cut->n_inst_slots)};
   for (uint32_t p = 0; p < cut->n_pieces; p++) o.piece_of_unit[cut->pieces[p].unit] = p + 1;
-  follow_edges(&o);
+  if (c->ordered) follow_edges(&o);
   place_aliases(&o);
   for (uint32_t p = 0; p < cut->n_pieces; p++) {
     if (o.after[p].n) qsort(o.after[p].v, o.after[p].n, sizeof(uint32_t), by_number);

@@ -18,10 +18,10 @@ typedef struct {
   uint64_t *liftable; /* bit by instruction: a scalar constant that may as well be an input */
   uint64_t *repeated; /* bit by instruction: cheap or a view, in every piece that needs it */
   uint64_t *given;    /* bit by instruction: a parameter, or an input of the module */
-  hilo_entry_graph graph;
-  uint32_t *class; /* by instruction: equal for those that are equal by themselves */
-  uint64_t *look;  /* a hash of the same by content, but that scalar constants of a type look alike;
-                      the same in any module */
+  bool ordered;       /* there may be something that runs before another without a value between */
+  uint32_t *class;    /* by instruction: equal for those that are equal by themselves */
+  uint64_t *look; /* a hash of the same by content, but that scalar constants of a type look alike;
+                     the same in any module */
 } hilo_cutter;
 
 /* Markers go, elements of tuples are told apart, outputs are listed; fills in unit, and the inputs,
@@ -37,8 +37,8 @@ void hilo_cut_order(hilo_cutter *c);
  * the options say. */
 void hilo_cut_share(hilo_cutter *c);
 /* Pieces whose bodies agree up to scalar constants take these as inputs; `alike` numbers pieces by
- * body without them. */
-void hilo_cut_lift_scalars(hilo_cutter *c, const uint32_t *alike);
+ * body without them. False: none had to, so those that are alike are the same. */
+bool hilo_cut_lift_scalars(hilo_cutter *c, const uint32_t *alike);
 void hilo_cut_set_producers(hilo_cut *cut, hilo_arena *arena);
 
 /* Does it come from outside: a parameter that is no tuple, or such an element of one that is? */

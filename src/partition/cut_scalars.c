@@ -79,7 +79,7 @@ static void add_feeding_piece(lifting *l) {
   hilo_cut_set_producers(cut, l->c->arena);
 }
 
-void hilo_cut_lift_scalars(hilo_cutter *c, const uint32_t *alike) {
+bool hilo_cut_lift_scalars(hilo_cutter *c, const uint32_t *alike) {
   hilo_cut *cut = c->cut;
   lifting l = {.c = c, .is_fed = hilo_bitset_create(c->room, cut->n_inst_slots)};
   uint32_t *next = HILO_NEW_ZEROED(c->room, uint32_t, cut->n_pieces + 1); /* 1 + piece; 0: last */
@@ -97,4 +97,5 @@ void hilo_cut_lift_scalars(hilo_cutter *c, const uint32_t *alike) {
   for (uint32_t p = 0; p < cut->n_pieces; p++)
     if (hilo_bitset_get(is_first, p) && next[p]) lift_group(&l, next, p);
   if (l.fed.n) add_feeding_piece(&l);
+  return l.fed.n != 0;
 }

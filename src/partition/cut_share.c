@@ -65,11 +65,12 @@ static uint32_t text_of(sharing *s, const hilo_piece *piece, bool with_scalars) 
   return hilo_store_put(&s->texts, 0, s->words.v, s->words.n * sizeof(uint32_t));
 }
 
-static void lift_scalars(sharing *s) {
+/* Equal numbers, equal definitions; NULL: not known yet, since scalars were lifted. */
+static const uint32_t *lift_scalars(sharing *s) {
   const hilo_cut *cut = s->c->cut;
   uint32_t *alike = HILO_NEW_ARRAY(s->c->room, uint32_t, cut->n_pieces + 1);
   for (uint32_t p = 0; p < cut->n_pieces; p++) alike[p] = text_of(s, &cut->pieces[p], false);
-  hilo_cut_lift_scalars(s->c, alike);
+  return hilo_cut_lift_scalars(s->c, alike) ? NULL : alike;
 }
 
 void hilo_cut_share(hilo_cutter *c) {
@@ -78,14 +79,14 @@ void hilo_cut_share(hilo_cutter *c) {
   sharing s = {.c = c, .number = HILO_NEW_ZEROED(c->room, uint32_t, cut->n_inst_slots)};
   hilo_store_init(&s.texts, c->room, NULL);
   s.definition_of = hilo_map_make(c->room);
-  if (share && c->options->share_scalars) lift_scalars(&s);
+  const uint32_t *known_texts = share && c->options->share_scalars ? lift_scalars(&s) : NULL;
   cut->definitions = HILO_NEW_ARRAY(c->arena, hilo_piece_definition, cut->n_pieces + 1);
   for (uint32_t p = 0; p < cut->n_pieces; p++) {
     uint32_t definition = cut->n_definitions;
     if (share) {
       bool inserted;
-      uint32_t *known =
-          hilo_map_at(&s.definition_of, text_of(&s, &cut->pieces[p], true), &inserted);
+      const uint32_t text = known_texts ? known_texts[p] : text_of(&s, &cut->pieces[p], true);
+      uint32_t *known = hilo_map_at(&s.definition_of, text, &inserted);
       if (inserted) *known = definition;
       definition = *known;
     }

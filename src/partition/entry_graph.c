@@ -84,7 +84,7 @@ static void join_halves(hilo_entry_graph *g) {
 }
 
 static void flatten_nodes(hilo_entry_graph *g) {
-  for (uint32_t at = 0; at < g->n; at++) {
+  for (uint32_t at = 0; g->contracted && at < g->n; at++) {
     const uint32_t ix = hilo_ix(g->m, g->order[at]);
     g->node[ix] = find(g->node, ix);
   }
@@ -152,13 +152,22 @@ static void separate_halves(hilo_entry_graph *g) {
   for (uint32_t ix = 0; ix < g->m->n_inst_slots; ix++) g->node[ix] = ix;
 }
 
-hilo_entry_graph hilo_entry_graph_make(const hilo_module *m, hilo_arena *arena) {
+static hilo_entry_graph order_only(const hilo_module *m, hilo_arena *arena) {
   hilo_entry_graph g = {.m = m, .arena = arena};
   g.order = HILO_NEW_ARRAY(arena, hilo_inst, m->n_inst_slots);
   g.place = HILO_NEW_ZEROED(arena, uint32_t, m->n_inst_slots);
+  find_order(&g);
+  return g;
+}
+
+const uint32_t *hilo_entry_places(const hilo_module *m, hilo_arena *arena) {
+  return order_only(m, arena).place;
+}
+
+hilo_entry_graph hilo_entry_graph_make(const hilo_module *m, hilo_arena *arena) {
+  hilo_entry_graph g = order_only(m, arena);
   g.node = HILO_NEW_ARRAY(arena, uint32_t, m->n_inst_slots);
   g.half = hilo_bitset_create(arena, m->n_inst_slots);
-  find_order(&g);
   separate_halves(&g);
   join_halves(&g);
   flatten_nodes(&g);

@@ -19,6 +19,8 @@ typedef struct {
 } hilo_entry_graph;
 
 hilo_entry_graph hilo_entry_graph_make(const hilo_module *m, hilo_arena *arena);
+/* Its `place` alone. */
+const uint32_t *hilo_entry_places(const hilo_module *m, hilo_arena *arena);
 
 /* What instruction v needs, operand k or control predecessor; in order. */
 #define HILO_FOR_EACH_NEED(m, v, need)                                                             \

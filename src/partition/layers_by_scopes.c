@@ -223,16 +223,25 @@ static void drop_shared_labels(scoping *s) {
 typedef struct {
   hilo_finder *f;
   hilo_canonical *canonical;
-  uint64_t *tail;  /* bit by instruction: no labelled one of its layer needs it */
-  uint64_t *inner; /* bit by instruction: something of its tail needs it */
-  uint64_t *hash;  /* by instruction: of its cone in its tail */
+  uint64_t *tail;           /* bit by instruction: no labelled one of its layer needs it */
+  uint64_t *inner;          /* bit by instruction: something of its tail needs it */
+  uint64_t *hash;           /* by instruction: of its cone in its tail */
+  const uint64_t *ends_run; /* bit by region */
+  uint64_t *compared;       /* bit by region: one that ends a run, or the layer before it */
 } tails;
 
-static tails find_tails(scoping *s) {
+static tails find_tails(scoping *s, const uint64_t *ends_run) {
   hilo_finder *f = s->f;
   const hilo_module *m = f->m;
   const uint32_t *region = f->out->region;
-  tails t = {.f = f, .canonical = hilo_canonical_make(m, f->arena)};
+  tails t = {.f = f, .canonical = hilo_canonical_make(m, f->arena), .ends_run = ends_run};
+  const uint32_t n_regions = 2 * f->out->n_layers + 1;
+  t.compared = hilo_bitset_create(f->arena, n_regions);
+  for (uint32_t r = 0; r < n_regions; r++) {
+    if (!hilo_bitset_get(ends_run, r)) continue;
+    hilo_bitset_set(t.compared, r);
+    if (r >= 2) hilo_bitset_set(t.compared, r - 2);
+  }
   t.tail = hilo_bitset_create(f->arena, m->n_inst_slots);
   t.inner = hilo_bitset_create(f->arena, m->n_inst_slots);
   t.hash = HILO_NEW_ZEROED(f->arena, uint64_t, m->n_inst_slots);
@@ -258,7 +267,8 @@ static void hash_tails(tails *t) {
   for (uint32_t at = 0; at < t->f->graph.n; at++) {
     const hilo_inst i = t->f->graph.order[at];
     const uint32_t ix = hilo_ix(m, i);
-    if (!hilo_bitset_get(t->tail, ix)) continue;
+    if (!hilo_bitset_get(t->tail, ix) || !hilo_bitset_get(t->compared, t->f->out->region[ix]))
+      continue;
     uint64_t h = hilo_canonical_inst_hash(t->canonical, i, true);
     HILO_FOR_EACH_NEED(m, i, need) {
       const uint32_t its = hilo_ix(m, need);
@@ -274,12 +284,14 @@ static void hash_tails(tails *t) {
 static bool is_tail_sink(const tails *t, uint32_t at) {
   const uint32_t ix = hilo_ix(t->f->m, t->f->graph.order[at]);
   return hilo_bitset_get(t->tail, ix) && !hilo_bitset_get(t->inner, ix) &&
+         hilo_bitset_get(t->compared, t->f->out->region[ix]) &&
          !hilo_inst_is_root(t->f->m, t->f->graph.order[at]);
 }
 
 /* Regions of layers that end a run: what is behind them and not behind the one before goes to the
  * region after. */
-static void move_ends_of_runs(tails *t, const uint64_t *ends_run) {
+static void move_ends_of_runs(tails *t) {
+  const uint64_t *ends_run = t->ends_run;
   const hilo_module *m = t->f->m;
   uint32_t *region = t->f->out->region;
   hilo_map in_layer = hilo_map_make(t->f->arena); /* (hash, region) → sinks not matched yet */
@@ -374,9 +386,9 @@ void hilo_layers_by_scopes(hilo_finder *f) {
       f->own[ix] = s.label[ix] ? hilo_layer_region_of(s.label[ix]) : 0;
     const uint64_t *ends_run = make_regions(&s);
     hilo_entry_graph_max(&f->graph, f->own, f->out->region);
-    tails t = find_tails(&s);
+    tails t = find_tails(&s, ends_run);
     hash_tails(&t);
-    move_ends_of_runs(&t, ends_run);
+    move_ends_of_runs(&t);
     describe(&s);
     f->out->source = HILO_LAYERS_BY_SCOPES;
   }

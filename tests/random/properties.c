@@ -397,17 +397,47 @@ static void check_pipeline(checker *c, const char *name, const hilo_pipeline_tab
   hilo_prover_drop(f.prover);
 }
 
-/* Flags that open gates, by the seed. */
+/* Every gate of the pipelines, and what tunes their steps, by the seed: each on and off, in any
+ * company. */
 static void choose_flags(checker *c) {
   hilo_config_init(&c->config, HILO_TOOL_OPT);
-  const uint64_t s = c->options->seed;
-  c->config.verify_supported_ops = s % 2;
-  c->config.verify_hlo = s % 2;
-  c->config.lower_complex = s / 2 % 2;
-  c->config.expand_batch_norm_training_and_grad = s / 4 % 2;
-  c->config.drop_collective_tokens = s / 8 % 2;
-  c->config.disable_early_opt_barrier_removal = s / 16 % 2;
-  c->config.native_int64 = s / 32 % 4 == 3;
+  bool *const gates[] = {&c->config.verify_supported_ops,
+                         &c->config.mlir_canonicalizer,
+                         &c->config.preserve_control_deps,
+                         &c->config.canonicalize_conv,
+                         &c->config.canonicalize_conv_wide,
+                         &c->config.lower_complex,
+                         &c->config.lower_complex_extra,
+                         &c->config.remove_opt_barriers,
+                         &c->config.remat,
+                         &c->config.coalesce_collectives,
+                         &c->config.no_coalesce_in_loops,
+                         &c->config.neuron_op_fusion,
+                         &c->config.fuse_dot_logistic,
+                         &c->config.general_elementwise_fusion,
+                         &c->config.fold_iota,
+                         &c->config.schedule,
+                         &c->config.schedule_clone,
+                         &c->config.analyze_schedule,
+                         &c->config.schedule_fusion,
+                         &c->config.hoist_compute,
+                         &c->config.disable_memcast_motion,
+                         &c->config.verify_aliasing,
+                         &c->config.drop_unsafe_may_alias,
+                         &c->config.expand_batch_norm_training_and_grad,
+                         &c->config.drop_collective_tokens,
+                         &c->config.disable_early_opt_barrier_removal};
+  static const char *const modes[] = {"merge", "adjacent", "overlap", "merge"};
+  const uint64_t s = hilo_hash_bytes(&c->options->seed, sizeof(c->options->seed));
+  for (size_t k = 0; k < HILO_COUNT(gates); k++) *gates[k] = s >> k & 1;
+  c->config.verify_hlo = c->config.verify_supported_ops;
+  c->config.coalesce_mode = hilo_str_of(modes[s >> 32 & 3]);
+  c->config.max_mem_multiple = s >> 34 & 1 ? 0.5 : 0;
+  c->config.min_def_use_distance = s >> 35 & 1 ? 2 : 32;
+  c->config.schedule_effort = 1 + (s >> 36 & 1);
+  c->config.constant_decomposition_threshold = s >> 37 & 1 ? 16 : 4096;
+  c->config.broadcast_num_elements_to_fold = s >> 38 & 1 ? 0 : 1024;
+  c->config.native_int64 = (s >> 39 & 3) == 3;
   hilo_config_settle(&c->config);
   c->pass_options = hilo_pipeline_pass_options(&c->config);
 }

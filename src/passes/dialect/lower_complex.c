@@ -241,6 +241,13 @@ static void lower_comp(hilo_complex_lowering *l, hilo_comp c) {
     hilo_comp_set_root(m, c, hilo_inst_add(m, c, &desc));
   }
   for (uint32_t k = dead.n; k-- > 0;) hilo_erase(m, dead.v[k]);
+  /* Parts that nothing asked for: a root that is passed on as it is has no users. */
+  for (hilo_inst i = hilo_comp_last(m, c), before; i.ix; i = before) {
+    before = hilo_inst_prev(m, i);
+    if (hilo_ix(m, i) >= l->n_slots && hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT) &&
+        !hilo_inst_has_uses(m, i) && !hilo_inst_is_root(m, i))
+      hilo_erase(m, i);
+  }
   HILO_VEC_FREE(l->ctx->scratch, &dead);
 }
 

@@ -42,14 +42,38 @@ bool hilo_replace_with_fresh(hilo_module *m, hilo_inst old, hilo_inst fresh) {
   return true;
 }
 
-/* Every predecessor of `i` before every successor of it; false: too many edges, nothing done. */
-static bool bridge(hilo_module *m, hilo_inst i) {
-  uint64_t n_preds = 0, n_succs = 0;
-  for (uint32_t e = hilo_control_first_pred(m, i); e; e = m->edge.v[e].next_of_succ) n_preds++;
-  for (uint32_t e = hilo_control_first_succ(m, i); e; e = m->edge.v[e].next_of_pred) n_succs++;
-  if (n_preds * n_succs > HILO_MAX_RELAYED) return false;
+static uint64_t count_preds(const hilo_module *m, hilo_inst i) {
+  uint64_t n = 0;
+  for (uint32_t e = hilo_control_first_pred(m, i); e; e = m->edge.v[e].next_of_succ) n++;
+  return n;
+}
+
+static uint64_t count_succs(const hilo_module *m, hilo_inst i) {
+  uint64_t n = 0;
+  for (uint32_t e = hilo_control_first_succ(m, i); e; e = m->edge.v[e].next_of_pred) n++;
+  return n;
+}
+
+/* Every predecessor of `from` before every successor of `i`; false: too many edges, nothing done.
+ */
+static bool bridge_from(hilo_module *m, hilo_inst from, hilo_inst i) {
+  if (count_preds(m, from) * count_succs(m, i) > HILO_MAX_RELAYED) return false;
   for (uint32_t s = hilo_control_first_succ(m, i); s; s = m->edge.v[s].next_of_pred)
-    hilo_relay_preds(m, i, hilo_inst_at(m, m->edge.v[s].succ));
+    hilo_relay_preds(m, from, hilo_inst_at(m, m->edge.v[s].succ));
+  return true;
+}
+
+static bool bridge(hilo_module *m, hilo_inst i) { return bridge_from(m, i, i); }
+
+/* Constants take no time, and are not waited for; what comes before one is. */
+static bool is_waited_for(const hilo_module *m, hilo_inst i) {
+  return !hilo_inst_is(m, i, HILO_OP_CONSTANT) && !hilo_inst_is(m, i, HILO_OP_PARAMETER);
+}
+
+/* `value` before every successor of `old`; false as above. */
+static bool bridge_to_succs(hilo_module *m, hilo_inst value, hilo_inst old) {
+  if (!is_waited_for(m, value)) return bridge_from(m, value, old);
+  hilo_relay_succs(m, old, value);
   return true;
 }
 
@@ -103,14 +127,12 @@ static bool precedes_succs(hilo_module *m, hilo_inst value, hilo_inst old) {
 /* `value` does what `old` did: it comes before old's successors, and old's predecessors come before
  * what uses it for old. */
 static bool hand_over(hilo_module *m, hilo_inst old, hilo_inst value) {
-  uint64_t n_preds = 0;
   if (!precedes_succs(m, value, old)) return false;
-  for (uint32_t e = hilo_control_first_pred(m, old); e; e = m->edge.v[e].next_of_succ) n_preds++;
+  const uint64_t n_preds = count_preds(m, old);
   if (n_preds && n_preds * for_each_waiting_user(m, old, NULL) > HILO_MAX_RELAYED) return false;
   if (!bridge(m, old)) return false;
   if (has_preds(m, old)) (void)for_each_waiting_user(m, old, relay_preds_to);
-  if (hilo_inst_n_operands(m, value)) hilo_relay_succs(m, old, value);
-  return true;
+  return bridge_to_succs(m, value, old);
 }
 
 bool hilo_replace_with_existing(hilo_module *m, hilo_inst old, hilo_inst value) {
@@ -123,16 +145,13 @@ bool hilo_replace_with_existing(hilo_module *m, hilo_inst old, hilo_inst value) 
 
 /* A tuple that goes stood for its operands. */
 static bool bridge_operands(hilo_module *m, hilo_inst tuple) {
-  uint64_t n_succs = 0;
-  for (uint32_t e = hilo_control_first_succ(m, tuple); e; e = m->edge.v[e].next_of_pred) n_succs++;
+  const uint64_t n_succs = count_succs(m, tuple);
   const uint32_t n = hilo_inst_n_operands(m, tuple);
   if (n_succs * n > HILO_MAX_RELAYED) return false;
   for (uint32_t k = 0; k < n; k++)
     if (!precedes_succs(m, hilo_inst_operand(m, tuple, k), tuple)) return false;
-  for (uint32_t k = 0; n_succs && k < n; k++) {
-    const hilo_inst operand = hilo_inst_operand(m, tuple, k);
-    if (hilo_inst_n_operands(m, operand)) hilo_relay_succs(m, tuple, operand);
-  }
+  for (uint32_t k = 0; n_succs && k < n; k++)
+    if (!bridge_to_succs(m, hilo_inst_operand(m, tuple, k), tuple)) return false;
   return true;
 }
 

@@ -161,6 +161,14 @@ void hilo_store_clone(hilo_store *store, hilo_arena *arena, const hilo_store *fr
   adopt_slots(store, from);
 }
 
+bool hilo_store_has_tag(const hilo_store *store, uint32_t tag) {
+  for (; store; store = store->base)
+    for (uint32_t i = 0; store->slots && i <= store->mask; i++)
+      if (store->slots[i].handle && hilo_store_get(store, store->slots[i].handle)->tag == tag)
+        return true;
+  return false;
+}
+
 size_t hilo_store_live_bytes(const hilo_store *store) {
   const uint32_t own = store->n_chunks - (store->base ? store->base->n_chunks : 0);
   return (size_t)own * CHUNK_UNITS * 8 + store->cap_chunks * sizeof(char *) +

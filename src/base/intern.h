@@ -52,6 +52,8 @@ static inline const hilo_store_record *hilo_store_get(const hilo_store *store, u
 static inline const void *hilo_store_data(const hilo_store *store, uint32_t handle) {
   return hilo_store_get(store, handle)->data;
 }
+/* Is there a record with this tag? Looks at every record. */
+bool hilo_store_has_tag(const hilo_store *store, uint32_t tag);
 /* Bytes of memory that the store itself occupies (the base's not counted). */
 size_t hilo_store_live_bytes(const hilo_store *store);
 

@@ -16,6 +16,7 @@
 #define HILO_PRINTF(fmt_ix, arg_ix) __attribute__((format(printf, fmt_ix, arg_ix)))
 #define HILO_LIKELY(x) __builtin_expect(!!(x), 1)
 #define HILO_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define HILO_NOINLINE __attribute__((noinline))
 #define HILO_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 typedef enum {

@@ -167,6 +167,27 @@ void hilo_inst_move(hilo_module *m, hilo_inst first, hilo_inst last, hilo_comp c
   splice(m, &m->comp.v[to], a, b, at);
 }
 
+bool hilo_comp_set_order(hilo_module *m, hilo_comp c, const hilo_inst *order, uint32_t n) {
+  hilo_comp_row *row = &m->comp.v[hilo_comp_ix(m, c)];
+  HILO_DCHECK(n == row->n_insts);
+  uint32_t same = 0;
+  for (uint32_t at = row->first; same < n && hilo_ix(m, order[same]) == at; at = m->inst.next[at])
+    same++;
+  if (same == n) return false;
+  uint32_t before = same ? hilo_ix(m, order[same - 1]) : 0;
+  for (uint32_t k = same; k < n; k++) {
+    const uint32_t ix = hilo_ix(m, order[k]);
+    HILO_DCHECK(m->inst.comp[ix] == hilo_comp_ix(m, c));
+    m->inst.prev[ix] = before;
+    *(before ? &m->inst.next[before] : &row->first) = ix;
+    before = ix;
+  }
+  m->inst.next[before] = 0;
+  row->last = before;
+  row->flags &= ~(uint32_t)HILO_COMP_ORDERED;
+  return true;
+}
+
 /* ---- adding and erasing ---- */
 
 static uint32_t new_slot(hilo_module *m) {

@@ -109,7 +109,7 @@ typedef struct {
 
 void hilo_comps_visit(const hilo_module *m, hilo_arena *scratch, hilo_comp c, uint64_t *seen,
                       hilo_comp_list *list) {
-  const uint32_t start = hilo_comp_ix(m, c);
+  const uint32_t start = hilo_comp_ix(m, c), *called = m->inst.called, *next = m->inst.next;
   hilo_vec(frame) stack = {0};
   if (!hilo_bitset_insert(seen, start)) return;
   HILO_PUSH(scratch, &stack, ((frame){start, m->comp.v[start].first, 0}));
@@ -117,12 +117,16 @@ void hilo_comps_visit(const hilo_module *m, hilo_arena *scratch, hilo_comp c, ui
     frame *top = &stack.v[stack.n - 1];
     uint32_t callee = 0;
     while (top->inst && !callee) {
-      const uint32_t at = m->inst.called[top->inst];
-      if (at && top->k < m->called.v[at])
+      const uint32_t at = called[top->inst];
+      if (at && top->k < m->called.v[at]) {
         callee = m->called.v[at + 1 + top->k++];
-      else
-        top->inst = m->inst.next[top->inst], top->k = 0;
-      if (callee && !hilo_bitset_insert(seen, callee)) callee = 0;
+        if (!hilo_bitset_insert(seen, callee)) callee = 0;
+      } else {
+        uint32_t inst = next[top->inst]; /* most call nothing */
+        while (inst && !called[inst]) inst = next[inst];
+        top->inst = inst;
+        top->k = 0;
+      }
     }
     if (callee) {
       HILO_PUSH(scratch, &stack, ((frame){callee, m->comp.v[callee].first, 0}));

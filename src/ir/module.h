@@ -484,6 +484,8 @@ void hilo_comp_erase(hilo_module *m, hilo_comp c);
 /* Move the run first … last (program order, one computation) before `pos`, or to the end of `c` if
  * pos is none. One splice, whatever its length, within a computation. */
 void hilo_inst_move(hilo_module *m, hilo_inst first, hilo_inst last, hilo_comp c, hilo_inst pos);
+/* Put the instructions of `c`, all n of them, in this order. False: they stand so already. O(n). */
+bool hilo_comp_set_order(hilo_module *m, hilo_comp c, const hilo_inst *order, uint32_t n);
 /* Is a before b? Both in one computation. Renumbers once if the order was invalid. */
 bool hilo_inst_before(hilo_module *m, hilo_inst a, hilo_inst b);
 /* The computation that `i` calls as k-th, made its own: cloned if others call it as well. */

@@ -84,6 +84,10 @@ static inline hilo_record hilo_type_quant(const hilo_store *types, hilo_type t) 
   if (!(r->flags & HILO_TYPE_QUANT)) return HILO_RECORD_NONE;
   return (hilo_record){(uint32_t)r->items[r->n + (r->flags & HILO_TYPE_HAS_BITS ? 1 : 0)]};
 }
+/* Is there, or was there, a type of this element type, by itself or in a tuple? O(types). */
+static inline bool hilo_types_have(const hilo_store *types, hilo_etype etype) {
+  return hilo_store_has_tag(types, etype);
+}
 static inline bool hilo_type_is_tuple(const hilo_store *types, hilo_type t) {
   return hilo_type_etype(types, t) == HILO_TUPLE;
 }

@@ -205,7 +205,7 @@ static bool has_own_effect(const hilo_module *m, hilo_inst i) {
   return hilo_attrs(m, i, custom_call).has_side_effect;
 }
 
-bool hilo_inst_has_effect(const hilo_module *m, hilo_inst i, const uint64_t *effects) {
+bool hilo_inst_find_effect(const hilo_module *m, hilo_inst i, const uint64_t *effects) {
   /* What finishes an asynchronous call has the effect of what it started. */
   while (hilo_inst_is(m, i, HILO_OP_ASYNC_DONE) || hilo_inst_is(m, i, HILO_OP_ASYNC_UPDATE))
     i = hilo_inst_operand(m, i, 0);

@@ -43,7 +43,15 @@ void hilo_erase_uncalled(hilo_module *m, const hilo_comp *comps, uint32_t n, hil
  * those that call) what it calls has effects. `effects` comes from hilo_effects_make and is indexed
  * by computation. */
 uint64_t *hilo_effects_make(const hilo_module *m, hilo_arena *arena);
-bool hilo_inst_has_effect(const hilo_module *m, hilo_inst i, const uint64_t *effects);
+bool hilo_inst_find_effect(const hilo_module *m, hilo_inst i, const uint64_t *effects);
+static inline bool hilo_inst_has_effect(const hilo_module *m, hilo_inst i,
+                                        const uint64_t *effects) {
+  const hilo_op op = hilo_inst_op(m, i); /* most say at once that there is none */
+  if (!hilo_op_has(op, HILO_TRAIT_SIDE_EFFECT | HILO_TRAIT_ASYNC_DONE) &&
+      op != HILO_OP_ASYNC_UPDATE && op != HILO_OP_CUSTOM_CALL && !hilo_inst_n_called(m, i))
+    return false;
+  return hilo_inst_find_effect(m, i, effects);
+}
 bool hilo_inst_is_removable(const hilo_module *m, hilo_inst i, const uint64_t *effects);
 /* May two equal ones be merged, or one be duplicated and moved? No effects, no randomness, no
  * channel, no control edges. */

@@ -33,11 +33,11 @@ static bool consider(search *s, const uint32_t *order, const char *how) {
   return true;
 }
 
-/* The trial, and what refining makes of it. */
+/* The trial (`how` NULL: which is known), and what refining makes of it. */
 static void consider_trial(search *s, const char *how, int rounds) {
-  consider(s, s->trial, how);
+  if (how) consider(s, s->trial, how);
   for (int k = 0; k < rounds; k++) {
-    hilo_order_refine(s->p, s->trial, s->arena);
+    if (!hilo_order_refine(s->p, s->trial, s->arena)) return;
     consider(s, s->trial, "refined");
   }
 }
@@ -46,13 +46,14 @@ static void start(search *s) {
   for (uint32_t k = 0; k < s->p->n; k++) s->trial[k] = k;
   s->found = (hilo_best_order){.peak = UINT64_MAX};
   consider(s, s->trial, "input");
+  s->found.before = s->found.peak;
 }
 
 static void try_cheap(search *s) {
   hilo_order_postorder(s->p, s->trial, s->arena);
   consider(s, s->trial, "postorder");
-  hilo_order_by_need(s->p, NULL, false, s->trial, s->arena);
-  consider_trial(s, "need", 1);
+  const bool is_new = hilo_order_by_need(s->p, NULL, false, s->trial, s->arena);
+  consider_trial(s, is_new ? "need" : NULL, 1);
 }
 
 static void try_all(search *s) {
@@ -66,6 +67,7 @@ static void try_all(search *s) {
   consider_trial(s, "xla-dfs", 2);
   for (int from_post = 0; from_post < 2; from_post++)
     for (int last_user = 0; last_user < 2; last_user++) {
+      memcpy(s->trial, post, sizeof(uint32_t) * p->n);
       hilo_order_by_need(p, from_post ? post : NULL, last_user, s->trial, s->arena);
       consider_trial(s, "need", 2);
     }

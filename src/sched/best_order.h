@@ -6,6 +6,7 @@
 
 typedef struct {
   uint64_t peak;
+  uint64_t before; /* the peak of the order in which the nodes are numbered */
   uint64_t bound;  /* no order is below it, as far as was looked (effort 2; else 0) */
   const char *how; /* input, postorder, need, refined, greedy, xla-dfs, cut: what made it */
 } hilo_best_order;

@@ -29,18 +29,3 @@ hilo_comp_list hilo_blocks_make(const hilo_module *m, hilo_arena *arena) {
   out.n_reached = out.n;
   return out;
 }
-
-bool hilo_block_set_order(hilo_module *m, hilo_comp c, const hilo_inst *order, uint32_t n) {
-  HILO_DCHECK(n == hilo_comp_get(m, c)->n_insts);
-  bool changed = false;
-  hilo_inst at = hilo_comp_first(m, c);
-  for (uint32_t k = 0; k < n; k++) {
-    if (hilo_inst_eq(at, order[k])) {
-      at = hilo_inst_next(m, at);
-    } else {
-      hilo_inst_move(m, order[k], order[k], c, at);
-      changed = true;
-    }
-  }
-  return changed;
-}

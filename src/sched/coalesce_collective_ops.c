@@ -264,7 +264,7 @@ static void move_together(coalescer *c, hilo_comp comp, const hilo_buckets *buck
         order[at++] = buckets->v[next].members[o]->inst;
     if (!hilo_bitset_get(moved, place)) order[at++] = insts[place];
   }
-  c->changed |= hilo_block_set_order(c->m, comp, order, n);
+  c->changed |= hilo_comp_set_order(c->m, comp, order, n);
 }
 
 /* ---- blocks ---- */

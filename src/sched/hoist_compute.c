@@ -105,6 +105,14 @@ static bool is_epilogue(const hilo_plan *plan, hilo_inst i, hilo_inst d) {
   return false;
 }
 
+/* May it be one, whatever the last of what it must follow is? */
+static bool may_be_epilogue(const hilo_module *m, hilo_inst i) {
+  if (!hilo_inst_has(m, i, HILO_TRAIT_ELEMENTWISE)) return false;
+  for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
+    if (is_worked_on(m, hilo_inst_operand(m, i, k))) return true;
+  return false;
+}
+
 /* Bytes of the buffers of which the instruction at `place` is the last reader in the order given.
  * What comes later in the program has not moved yet, so nobody else is their last one. */
 static uint64_t bytes_freed(const hilo_plan *plan, uint32_t place) {
@@ -153,7 +161,7 @@ static void weigh(hoister *h, hilo_pass_ctx *ctx, uint32_t place) {
   const hilo_inst i = plan->l.insts[place];
   const uint64_t result = plan->l.bytes[place], freed = bytes_freed(plan, place);
   if (freed < result) return;
-  if (freed == result && !hilo_inst_has(plan->m, i, HILO_TRAIT_ELEMENTWISE)) return;
+  if (freed == result && !may_be_epilogue(plan->m, i)) return;
   const uint32_t d = hilo_plan_latest(plan, i);
   if (d == HILO_NO_PLACE || hilo_inst_has(plan->m, plan->l.insts[d], HILO_TRAIT_COLLECTIVE)) return;
   if (freed == result && !is_epilogue(plan, i, plan->l.insts[d])) return;

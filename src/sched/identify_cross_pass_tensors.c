@@ -9,16 +9,27 @@
 #include "rewrite/neuron_attrs.h"
 #include "sched/steps.h"
 
-static bool is_marker_of_backward(const hilo_module *m, hilo_inst i) {
+/* What begins it; `known` keeps answers by string, since many instructions share a name. */
+static bool is_marker_of_backward(const hilo_module *m, hilo_inst i, hilo_map *known) {
+  (void)known;
   return hilo_is_custom_call_to(m, i, "AwsNeuronModuleMarkerStart-Backward");
 }
 
-static bool is_named_backward(const hilo_module *m, hilo_inst i) {
+static bool says_backward(hilo_str name) {
   static const char *const signs[] = {"transpose(jvp(", "gradients/", "backward"};
-  const hilo_str name = hilo_string_of(m, hilo_inst_meta(m, i).op_name);
-  for (size_t k = 0; name.n && k < HILO_COUNT(signs); k++)
+  for (size_t k = 0; k < HILO_COUNT(signs); k++)
     if (memmem(name.p, name.n, signs[k], strlen(signs[k]))) return true;
   return false;
+}
+
+static bool is_named_backward(const hilo_module *m, hilo_inst i, hilo_map *known) {
+  enum { NO = 1, YES = 2 };
+  const hilo_string name = hilo_inst_meta(m, i).op_name;
+  if (!name.ix) return false;
+  bool inserted;
+  uint32_t *its = hilo_map_at(known, name.ix, &inserted);
+  if (inserted) *its = says_backward(hilo_string_of(m, name)) ? YES : NO;
+  return *its == YES;
 }
 
 static bool depends_on(const hilo_module *m, hilo_inst i, const uint64_t *set) {
@@ -28,16 +39,17 @@ static bool depends_on(const hilo_module *m, hilo_inst i, const uint64_t *set) {
 }
 
 /* The backward pass by one sign; NULL: it does not occur. */
-static uint64_t *find_backward(const hilo_module *m, bool (*begins)(const hilo_module *, hilo_inst),
+static uint64_t *find_backward(const hilo_module *m,
+                               bool (*begins)(const hilo_module *, hilo_inst, hilo_map *),
                                hilo_arena *arena) {
-  uint64_t *out = hilo_bitset_create(arena, m->n_inst_slots);
-  bool found = false;
+  uint64_t *out = NULL; /* until it begins */
+  hilo_map known = hilo_map_make(arena);
   HILO_FOR_EACH_INST(m, m->entry, i) {
-    const bool begin = begins(m, i);
-    found |= begin;
-    if (begin || depends_on(m, i, out)) hilo_bitset_set(out, hilo_ix(m, i));
+    const bool begin = begins(m, i, &known);
+    if (begin && !out) out = hilo_bitset_create(arena, m->n_inst_slots);
+    if (begin || (out && depends_on(m, i, out))) hilo_bitset_set(out, hilo_ix(m, i));
   }
-  return found ? out : NULL;
+  return out;
 }
 
 static bool crosses(const hilo_module *m, hilo_inst i, const uint64_t *backward) {

@@ -9,7 +9,10 @@ static uint64_t size_of(const hilo_module *m, hilo_inst i) {
   return bytes == UINT64_MAX ? UINT64_MAX / 4 : bytes;
 }
 
-static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+static uint64_t plus(uint64_t a, uint64_t b) {
+  uint64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
 
 /* What an operation is to a model. */
 enum {
@@ -141,8 +144,11 @@ typedef struct {
   uint64_t *bytes, *transient, *kept, *donated;
   uint32_t *held_first, *touched_first;
   hilo_vec(uint32_t) held, touched;
-  uint32_t *mark; /* by buffer: the last value that took it in, plus 1 */
+  uint32_t *sole; /* by value: the only buffer that it holds, or one of the two below */
+  uint32_t *mark; /* by buffer: the last list that took it in, by its stamp */
 } maker;
+#define HOLDS_NONE UINT32_MAX
+#define HOLDS_MANY (UINT32_MAX - 1)
 
 static int by_number(const void *a, const void *b) {
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -208,6 +214,8 @@ static void add_held(maker *k, uint32_t at, uint32_t first) {
     TAKE_IN(k, from, 2 * at + 2, &k->held);
   }
   sort_numbers(k->held.v + before, k->held.n - before);
+  const uint32_t n_held = k->held.n - before;
+  k->sole[at] = !n_held ? HOLDS_NONE : n_held == 1 ? k->held.v[before] : HOLDS_MANY;
 }
 
 static bool is_donated(const maker *k, hilo_inst i) {
@@ -223,15 +231,17 @@ static void find_donated(maker *k, hilo_comp c) {
     hilo_bitset_set(k->donated, (uint32_t)m->header.aliases.v[a].param);
 }
 
-static hilo_place_lists invert(const maker *k) {
-  hilo_place_lists out = {.first = HILO_NEW_ZEROED(k->arena, uint32_t, k->n + 2)};
-  for (uint32_t at = 0; at < k->touched.n; at++) out.first[k->touched.v[at] + 2]++;
-  for (uint32_t at = 0; at < k->n; at++) out.first[at + 2] += out.first[at + 1];
-  out.v = HILO_NEW_ARRAY(k->arena, uint32_t, k->touched.n + 1);
-  for (uint32_t at = 0; at < k->n; at++)
-    for (uint32_t t = k->touched_first[at]; t < k->touched_first[at + 1]; t++)
-      out.v[out.first[k->touched.v[t] + 1]++] = at;
-  return out;
+hilo_place_lists hilo_place_lists_invert(const hilo_place_lists *lists, uint32_t n_lists,
+                                         uint32_t n_values, hilo_arena *arena) {
+  const uint32_t *ends = lists->first + 1, *values = lists->v, n = lists->first[n_lists];
+  uint32_t *first = HILO_NEW_ZEROED(arena, uint32_t, (size_t)n_values + 2);
+  uint32_t *v = HILO_NEW_ARRAY(arena, uint32_t, (size_t)n + 1);
+  uint32_t *next = first + 1, *counts = first + 2; /* a slot ahead, so that next ends as first */
+  for (uint32_t t = 0; t < n; t++) counts[values[t]]++;
+  for (uint32_t k = 0, sum = 0; k < n_values; k++) counts[k] = sum += counts[k];
+  for (uint32_t k = 0, t = 0; k < n_lists; k++)
+    for (const uint32_t end = ends[k]; t < end; t++) v[next[values[t]]++] = k;
+  return (hilo_place_lists){first, v};
 }
 
 static void mark_kept(maker *k, hilo_comp c) {
@@ -242,32 +252,91 @@ static void mark_kept(maker *k, hilo_comp c) {
     hilo_bitset_set(k->kept, k->held.v[h]);
 }
 
-static void add_inst(maker *k, hilo_lifetimes *out, uint32_t at) {
+/* Places, and what each of them makes and needs. What classes there are. */
+static unsigned measure(maker *k, hilo_comp c) {
+  const hilo_module *m = k->m;
+  const uint8_t *classes = k->peaks->class;
+  hilo_inst *insts = k->insts;
+  uint32_t *place = k->place, at = 0;
+  uint64_t *bytes = k->bytes, *transient = k->transient;
+  unsigned seen = 0;
+  HILO_FOR_EACH_INST(m, c, i) {
+    const unsigned class = classes[hilo_inst_op(m, i)];
+    insts[at] = i;
+    place[hilo_ix(m, i)] = at;
+    bytes[at] = class & (FORWARDS | IS_STATIC) ? 0 : size_of(m, i);
+    transient[at] = class & RUNS ? transient_of(m, k->peaks, i) : 0;
+    seen |= class;
+    at++;
+  }
+  return seen;
+}
+
+static uint64_t measure_static(maker *k, bool *donates) {
+  uint64_t bytes = 0;
+  for (uint32_t at = 0; at < k->n; at++) {
+    const hilo_inst i = k->insts[at];
+    if (k->peaks->class[hilo_inst_op(k->m, i)] != IS_STATIC) continue;
+    const uint64_t its = size_of(k->m, i);
+    if (is_donated(k, i)) {
+      k->bytes[at] = its;
+      *donates |= its != 0;
+    } else {
+      bytes = plus(bytes, its);
+    }
+  }
+  return bytes;
+}
+
+/* Of an instruction that forwards, or has many operands, or one that holds many buffers. */
+HILO_NOINLINE static void link_rare(maker *k, uint32_t at, unsigned class) {
   const hilo_module *m = k->m;
   const hilo_inst i = k->insts[at];
-  unsigned class = k->peaks->class[hilo_inst_op(m, i)];
   uint32_t first = 0;
   if (class == MAY_ORDER && is_control_dep(m, i)) {
-    if (k->peaks->model == HILO_MEMORY_TARGET) class = FORWARDS;
+    if (k->peaks->model == HILO_MEMORY_TARGET) class = FORWARDS, k->bytes[at] = 0;
     if (hilo_inst_n_operands(m, i)) first = hilo_inst_n_operands(m, i) - 1;
   }
-  uint64_t bytes = class & FORWARDS ? 0 : size_of(m, i);
-  if (class == IS_STATIC) {
-    const bool counts = is_donated(k, i);
-    if (counts && bytes) out->donates = true;
-    if (!counts) out->static_bytes = plus(out->static_bytes, bytes);
-    if (!counts) bytes = 0;
-  }
-  out->updates |= (class & UPDATES) != 0;
-  k->bytes[at] = bytes;
-  k->transient[at] = class & RUNS ? transient_of(m, k->peaks, i) : 0;
   add_touched(k, at, first);
-  k->touched_first[at + 1] = k->touched.n;
-  if (bytes)
+  k->sole[at] = k->bytes[at] ? at : HOLDS_NONE;
+  if (k->bytes[at])
     HILO_PUSH(k->arena, &k->held, at);
   else if (class & FORWARDS)
     add_held(k, at, first);
-  k->held_first[at + 1] = k->held.n;
+}
+
+/* What each place reads and what its value holds. Most instructions have one operand or two, which
+ * hold one buffer each, or none. */
+static void link_all(maker *k) {
+  const hilo_module *m = k->m;
+  const uint8_t *classes = k->peaks->class;
+  const uint32_t *place = k->place;
+  const uint64_t *bytes = k->bytes;
+  uint32_t *sole = k->sole, *touched_end = k->touched_first, *held_end = k->held_first;
+  *touched_end++ = *held_end++ = 0;
+  for (uint32_t at = 0, n = k->n; at < n; at++) {
+    const hilo_inst i = k->insts[at];
+    const unsigned class = classes[hilo_inst_op(m, i)];
+    const uint32_t n_operands = hilo_inst_n_operands(m, i);
+    uint32_t a = HOLDS_NONE, b = HOLDS_NONE;
+    if (n_operands) a = sole[place[hilo_ix(m, hilo_inst_operand(m, i, 0))]];
+    if (n_operands > 1) b = sole[place[hilo_ix(m, hilo_inst_operand(m, i, 1))]];
+    HILO_RESERVE(k->arena, &k->touched, 2);
+    HILO_RESERVE(k->arena, &k->held, 1);
+    if (n_operands > 2 || (class & (FORWARDS | MAY_ORDER)) || a == HOLDS_MANY || b == HOLDS_MANY) {
+      link_rare(k, at, class);
+    } else {
+      const uint32_t low = a < b ? a : b, high = a < b ? b : a; /* none is above all */
+      uint32_t *out = k->touched.v + k->touched.n;
+      out[0] = low;
+      if (high != HOLDS_NONE && high != low) out[1] = high, k->touched.n++;
+      if (low != HOLDS_NONE) k->touched.n++;
+      sole[at] = HOLDS_NONE;
+      if (bytes[at]) k->held.v[k->held.n++] = sole[at] = at;
+    }
+    touched_end[at] = k->touched.n;
+    held_end[at] = k->held.n;
+  }
 }
 
 hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
@@ -280,19 +349,16 @@ hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks
   k.transient = HILO_NEW_ARRAY(arena, uint64_t, n);
   k.held_first = HILO_NEW_ARRAY(arena, uint32_t, n);
   k.touched_first = HILO_NEW_ARRAY(arena, uint32_t, n);
-  k.held_first[0] = k.touched_first[0] = 0;
+  k.sole = HILO_NEW_ARRAY(arena, uint32_t, n);
   k.mark = HILO_NEW_ZEROED(arena, uint32_t, n);
   k.kept = hilo_bitset_create(arena, k.n);
   HILO_RESERVE(arena, &k.held, k.n);
   HILO_RESERVE(arena, &k.touched, k.n + k.n / 2);
   find_donated(&k, c);
   hilo_lifetimes out = {.m = m, .model = peaks->model, .n = k.n};
-  uint32_t at = 0;
-  HILO_FOR_EACH_INST(m, c, i) {
-    k.insts[at] = i;
-    k.place[hilo_ix(m, i)] = at;
-    add_inst(&k, &out, at++);
-  }
+  out.updates = measure(&k, c) & UPDATES;
+  out.static_bytes = measure_static(&k, &out.donates);
+  link_all(&k);
   mark_kept(&k, c);
   out.insts = k.insts;
   out.place = k.place;
@@ -301,7 +367,7 @@ hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks
   out.kept = k.kept;
   out.held = (hilo_place_lists){k.held_first, k.held.v};
   out.touched = (hilo_place_lists){k.touched_first, k.touched.v};
-  out.touchers = invert(&k);
+  out.touchers = hilo_place_lists_invert(&out.touched, k.n, k.n, arena);
   return out;
 }
 
@@ -337,22 +403,22 @@ static uint64_t bytes_from_start(const hilo_lifetimes *l) {
 uint64_t hilo_lifetimes_peak(const hilo_lifetimes *l, const uint32_t *order, uint64_t *profile,
                              hilo_arena *scratch) {
   const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
-  uint32_t *left = HILO_NEW_ARRAY(scratch, uint32_t, l->n + 1);
-  hilo_count_uses(&l->touchers, l->kept, l->n, left); /* the kept ones never die */
+  const uint64_t *bytes = l->bytes, *transient = l->transient;
+  const uint32_t *first = l->touched.first, *ends = first + 1, *touched = l->touched.v, n = l->n;
+  uint32_t *left = HILO_NEW_ARRAY(scratch, uint32_t, n + 1);
+  hilo_count_uses(&l->touchers, l->kept, n, left); /* the kept ones never die */
   uint64_t live = bytes_from_start(l), peak = 0;
-  for (uint32_t step = 0; step < l->n; step++) {
+  for (uint32_t step = 0; step < n; step++) {
     const uint32_t at = order ? order[step] : step;
-    const uint64_t bytes = l->bytes[at];
-    if (!l->donates || !hilo_lifetimes_from_start(l, at)) live = plus(live, bytes);
+    if (!l->donates || !hilo_lifetimes_from_start(l, at)) live = plus(live, bytes[at]);
     const uint64_t reuse = l->updates ? reused(l, at, left) : 0;
-    const uint64_t now = plus(live - reuse, l->transient[at]);
+    const uint64_t now = plus(live - reuse, transient[at]);
     if (profile) profile[step] = now;
     if (now > peak) peak = now;
-    for (uint32_t t = l->touched.first[at]; t < l->touched.first[at + 1]; t++) {
-      const uint32_t buffer = l->touched.v[t];
-      if (--left[buffer] == 0) live -= l->bytes[buffer];
-    }
-    if (left[at] == 0) live -= bytes; /* nobody reads it */
+    const uint32_t *t = touched + first[at], *end = touched + ends[at];
+    for (; t < end; t++)
+      if (--left[*t] == 0) live -= bytes[*t];
+    if (left[at] == 0) live -= bytes[at]; /* nobody reads it */
   }
   hilo_arena_rewind(scratch, mark);
   return peak;

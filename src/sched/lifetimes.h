@@ -28,6 +28,10 @@ typedef struct {
   uint32_t *first, *v;
 } hilo_place_lists;
 
+/* The lists that each value stands in, ascending: of n_lists lists of values below n_values. */
+hilo_place_lists hilo_place_lists_invert(const hilo_place_lists *lists, uint32_t n_lists,
+                                         uint32_t n_values, hilo_arena *arena);
+
 typedef struct {
   const hilo_module *m;
   hilo_memory_model model;

@@ -223,6 +223,7 @@ bool hilo_motion_is_movable(const hilo_motion *motion, hilo_inst i) {
   if (hilo_inst_is(m, i, HILO_OP_PARAMETER) || hilo_inst_is(m, i, HILO_OP_RNG)) return false;
   if (has_token(m, i) || hilo_inst_has_effect(m, i, motion->law.effects)) return false;
   if (hilo_is_custom_call_to(m, i, HILO_TARGET_CONTROL_DEP)) return false;
+  if (!hilo_inst_extra_record(m, i).ix) return true;
   return !hilo_neuron_get(&m->records, hilo_inst_extra(m, i).neuron).no_opt.ix;
 }
 

@@ -16,20 +16,28 @@ typedef struct {
   uint32_t *order, n;
 } walk;
 
-static void walk_from(walk *w, uint32_t root) {
-  if (!hilo_bitset_insert(w->seen, root)) return;
-  uint32_t depth = 0;
-  w->stack[depth++] = (frame){root, w->p->preds.first[root]};
-  while (depth) {
-    frame *top = &w->stack[depth - 1];
-    if (top->next == w->p->preds.first[top->node + 1]) {
-      w->order[w->n++] = top->node;
-      depth--;
-      continue;
+static void walk_from(walk *w, uint32_t node) {
+  const uint32_t *first = w->p->preds.first, *ends = first + 1, *preds = w->preds;
+  uint64_t *seen = w->seen;
+  frame *top = w->stack; /* those that wait for the node; the lowest is a stopper */
+  hilo_bitset_set(seen, node);
+  uint32_t next = first[node], end = ends[node];
+  for (;;) {
+    if (next < end) {
+      const uint32_t pred = preds[next++];
+      if (!hilo_bitset_insert(seen, pred)) continue;
+      *++top = (frame){node, next};
+      node = pred;
+      next = first[node];
+      end = ends[node];
+    } else {
+      w->order[w->n++] = node;
+      if (top == w->stack) return;
+      node = top->node;
+      next = top->next;
+      end = ends[node];
+      top--;
     }
-    const uint32_t pred = w->preds[top->next++];
-    if (hilo_bitset_insert(w->seen, pred))
-      w->stack[depth++] = (frame){pred, w->p->preds.first[pred]};
   }
 }
 
@@ -40,7 +48,8 @@ static void walk_all(const hilo_problem *p, const uint32_t *preds, uint32_t *ord
   w.stack = HILO_NEW_ARRAY(scratch, frame, (size_t)p->n + 1);
   if (p->root != HILO_NO_NODE) walk_from(&w, p->root);
   for (uint32_t k = 0; k < p->n; k++)
-    if (p->root != HILO_NO_NODE || hilo_list_n(&p->succs, k) == 0) walk_from(&w, k);
+    if (!hilo_bitset_get(w.seen, k) && (p->root != HILO_NO_NODE || hilo_list_n(&p->succs, k) == 0))
+      walk_from(&w, k);
 }
 
 void hilo_order_postorder(const hilo_problem *p, uint32_t *order, hilo_arena *scratch) {
@@ -130,44 +139,78 @@ void hilo_order_xla_dfs(const hilo_problem *p, uint32_t *order, hilo_arena *scra
 
 static uint32_t *find_owners(const hilo_problem *p, const uint32_t *by, bool last_user,
                              hilo_arena *scratch) {
+  const uint32_t *first = p->preds.first, *ends = first + 1, *preds = p->preds.v;
   uint32_t *owner = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)p->n + 1);
   memset(owner, 0xff, sizeof(uint32_t) * ((size_t)p->n + 1));
-  for (uint32_t k = 0; k < p->n; k++) {
+  for (uint32_t k = 0, n = p->n; k < n; k++) {
     const uint32_t node = by ? by[k] : k;
-    for (HILO_LIST_EACH(e, &p->preds, node)) {
-      uint32_t *its = &owner[p->preds.v[e]];
-      if (*its == HILO_NO_NODE || last_user) *its = node;
-    }
+    const uint32_t *e = preds + first[node], *end = preds + ends[node];
+    for (; e < end; e++)
+      if (last_user || owner[*e] == HILO_NO_NODE) owner[*e] = node;
   }
   return owner;
 }
 
-void hilo_order_by_need(const hilo_problem *p, const uint32_t *by, bool last_user, uint32_t *order,
-                        hilo_arena *scratch) {
-  const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
-  const uint32_t *owner = find_owners(p, by, last_user, scratch);
-  int64_t *need = HILO_NEW_ARRAY(scratch, int64_t, (size_t)p->n + 1);
-  int64_t *gap = HILO_NEW_ARRAY(scratch, int64_t, (size_t)p->n + 1); /* need - result */
-  choice *owned = HILO_NEW_ARRAY(scratch, choice, (size_t)most_preds(p) + 1);
-  for (uint32_t k = 0; k < p->n; k++) {
-    const uint32_t node = by ? by[k] : k;
-    uint32_t n = 0;
-    for (HILO_LIST_EACH(e, &p->preds, node)) {
-      const uint32_t c = p->preds.v[e];
-      if (owner[c] == node) owned[n] = (choice){gap[c], 0, n, c}, n++;
-    }
-    sort_choices(owned, n);
-    int64_t current = 0, peak = 0;
-    for (uint32_t c = 0; c < n; c++) {
-      const int64_t with = current + need[owned[c].node];
-      if (with > peak) peak = with;
-      current += cut_to(p->held[owned[c].node], INT64_MAX / 1024);
-    }
-    const int64_t result = made_by(p, node);
-    const int64_t running = current + result + cut_to(p->transient[node], INT64_MAX / 1024);
-    need[node] = cut_to((uint64_t)(running > peak ? running : peak), INT64_MAX / 8);
-    gap[node] = need[node] - cut_to(p->held[node], INT64_MAX / 1024);
+typedef struct {
+  const uint32_t *owner;
+  int64_t *need, *gap, *held; /* by node: need; need less what stays; what stays */
+  choice *choices;
+} needs;
+
+/* Of preds[0 … n), widest gap first and otherwise as they stand; one or two are most. */
+static void sort_preds(const needs *s, const uint32_t *preds, uint32_t n, uint32_t *out) {
+  const int64_t *gap = s->gap;
+  if (n == 1) {
+    out[0] = preds[0];
+  } else if (n == 2) {
+    const bool swap = gap[preds[1]] > gap[preds[0]];
+    out[0] = preds[swap];
+    out[1] = preds[!swap];
+  } else {
+    for (uint32_t c = 0; c < n; c++) s->choices[c] = (choice){gap[preds[c]], 0, c, preds[c]};
+    sort_choices(s->choices, n);
+    for (uint32_t c = 0; c < n; c++) out[c] = s->choices[c].node;
   }
-  walk_all(p, sorted_preds(p, gap, NULL, NULL, scratch), order, scratch);
+}
+
+/* What is alive at the worst moment while the nodes that `node` owns are made one after the other,
+ * in this order, and then itself. */
+static int64_t need_of(const needs *s, uint32_t node, const uint32_t *preds, uint32_t n,
+                       int64_t running) {
+  int64_t current = 0, peak = 0;
+  for (uint32_t c = 0; c < n; c++) {
+    const uint32_t pred = preds[c];
+    if (s->owner[pred] != node) continue;
+    const int64_t with = current + s->need[pred];
+    if (with > peak) peak = with;
+    current += s->held[pred];
+  }
+  current += running;
+  return cut_to((uint64_t)(current > peak ? current : peak), INT64_MAX / 8);
+}
+
+bool hilo_order_by_need(const hilo_problem *p, const uint32_t *by, bool last_user, uint32_t *order,
+                        hilo_arena *scratch) {
+  enum { MOST = 1024 };
+  const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
+  const size_t size = (size_t)p->n + 1;
+  const uint32_t *first = p->preds.first, *ends = first + 1, *preds = p->preds.v;
+  uint32_t *sorted = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)first[p->n] + 1);
+  const needs s = {.owner = find_owners(p, by, last_user, scratch),
+                   .need = HILO_NEW_ARRAY(scratch, int64_t, size),
+                   .gap = HILO_NEW_ARRAY(scratch, int64_t, size),
+                   .held = HILO_NEW_ARRAY(scratch, int64_t, size),
+                   .choices = HILO_NEW_ARRAY(scratch, choice, (size_t)most_preds(p) + 1)};
+  for (uint32_t k = 0, n = p->n; k < n; k++) {
+    const uint32_t node = by ? by[k] : k, at = first[node], n_preds = ends[node] - at;
+    sort_preds(&s, preds + at, n_preds, sorted + at);
+    const int64_t running = made_by(p, node) + cut_to(p->transient[node], INT64_MAX / MOST);
+    s.need[node] = need_of(&s, node, sorted + at, n_preds, running);
+    s.held[node] = cut_to(p->held[node], INT64_MAX / MOST);
+    s.gap[node] = s.need[node] - s.held[node];
+  }
+  const bool sorts = memcmp(sorted, preds, sizeof(uint32_t) * first[p->n]) != 0;
+  if (sorts) walk_all(p, sorted, order, scratch);
   hilo_arena_rewind(scratch, mark);
+  return sorts;
 }

@@ -2,23 +2,36 @@
 
 #include "sched/blocks.h"
 
-hilo_plan hilo_plan_make(hilo_module *m, hilo_comp c, const hilo_motion_law *law, hilo_peaks *peaks,
-                         hilo_arena *arena) {
+hilo_plan hilo_plan_begin(hilo_module *m, hilo_comp c, hilo_peaks *peaks, hilo_arena *arena) {
   hilo_plan plan = {.m = m, .comp = c, .arena = arena};
-  plan.motion = hilo_motion_make(m, c, law, arena);
   plan.l = hilo_lifetimes_make(m, c, peaks, arena);
   plan.peak = hilo_lifetimes_peak(&plan.l, NULL, NULL, arena);
-  plan.position = HILO_NEW_ARRAY(arena, uint32_t, (size_t)plan.l.n + 1);
-  for (uint32_t k = 0; k < plan.l.n; k++) plan.position[k] = hilo_live_at(k);
+  return plan;
+}
+
+void hilo_plan_add_motion(hilo_plan *plan, const hilo_motion_law *law) {
+  plan->motion = hilo_motion_make(plan->m, plan->comp, law, plan->arena);
+  plan->position = HILO_NEW_ARRAY(plan->arena, uint32_t, (size_t)plan->l.n + 1);
+  for (uint32_t k = 0; k < plan->l.n; k++) plan->position[k] = hilo_live_at(k);
+}
+
+void hilo_plan_add_live(hilo_plan *plan) {
+  hilo_lifetimes *kept = HILO_NEW(plan->arena, hilo_lifetimes); /* `live` refers to it */
+  *kept = plan->l;
+  plan->live = hilo_live_make(kept, plan->arena);
+}
+
+hilo_plan hilo_plan_make(hilo_module *m, hilo_comp c, const hilo_motion_law *law, hilo_peaks *peaks,
+                         hilo_arena *arena) {
+  hilo_plan plan = hilo_plan_begin(m, c, peaks, arena);
+  hilo_plan_add_motion(&plan, law);
   return plan;
 }
 
 hilo_plan hilo_plan_make_live(hilo_module *m, hilo_comp c, const hilo_motion_law *law,
                               hilo_peaks *peaks, hilo_arena *arena) {
   hilo_plan plan = hilo_plan_make(m, c, law, peaks, arena);
-  hilo_lifetimes *kept = HILO_NEW(arena, hilo_lifetimes); /* `live` refers to it */
-  *kept = plan.l;
-  plan.live = hilo_live_make(kept, arena);
+  hilo_plan_add_live(&plan);
   return plan;
 }
 
@@ -41,6 +54,7 @@ uint32_t hilo_plan_latest(const hilo_plan *plan, hilo_inst i) {
     out = later(plan, out, hilo_ix(m, hilo_inst_operand(m, i, k)));
   for (uint32_t e = hilo_control_first_pred(m, i); e; e = m->edge.v[e].next_of_succ)
     out = later(plan, out, m->edge.v[e].pred);
+  if (!plan->motion.n_edges) return out;
   const hilo_order_edge *edges = hilo_motion_order_preds(&plan->motion, i, &n);
   for (uint32_t e = 0; e < n; e++) out = later(plan, out, edges[e].before);
   return out;
@@ -53,6 +67,7 @@ uint32_t hilo_plan_earliest(const hilo_plan *plan, hilo_inst i) {
     out = earlier(plan, out, hilo_ix(m, hilo_use_user(m, u)));
   for (uint32_t e = hilo_control_first_succ(m, i); e; e = m->edge.v[e].next_of_pred)
     out = earlier(plan, out, m->edge.v[e].succ);
+  if (!plan->motion.n_edges) return out;
   const hilo_order_edge *edges = hilo_motion_order_succs(&plan->motion, i, &n);
   for (uint32_t e = 0; e < n; e++) out = earlier(plan, out, edges[e].after);
   return out;
@@ -88,5 +103,5 @@ uint32_t hilo_plan_apply(hilo_plan *plan, uint64_t limit) {
   hilo_inst *insts = HILO_NEW_ARRAY(plan->arena, hilo_inst, (size_t)plan->l.n + 1);
   for (uint32_t k = 0; k < plan->l.n; k++) insts[k] = plan->l.insts[order[k]];
   const uint32_t n_moved = count_moved(plan, order);
-  return hilo_block_set_order(plan->m, plan->comp, insts, plan->l.n) ? n_moved : 0;
+  return hilo_comp_set_order(plan->m, plan->comp, insts, plan->l.n) ? n_moved : 0;
 }

@@ -30,6 +30,11 @@ hilo_plan hilo_plan_make(hilo_module *m, hilo_comp c, const hilo_motion_law *law
 /* The same, with `live`: for steps that ask what the peak of a stretch becomes. */
 hilo_plan hilo_plan_make_live(hilo_module *m, hilo_comp c, const hilo_motion_law *law,
                               hilo_peaks *peaks, hilo_arena *arena);
+/* The same in pieces, for steps that seldom need more than the peak: sizes and the peak; then the
+ * motion and positions; then `live`. */
+hilo_plan hilo_plan_begin(hilo_module *m, hilo_comp c, hilo_peaks *peaks, hilo_arena *arena);
+void hilo_plan_add_motion(hilo_plan *plan, const hilo_motion_law *law);
+void hilo_plan_add_live(hilo_plan *plan);
 /* Where `i` stands in the order given. */
 static inline uint32_t hilo_plan_place(const hilo_plan *plan, hilo_inst i) {
   return plan->l.place[hilo_ix(plan->m, i)];

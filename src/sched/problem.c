@@ -4,12 +4,9 @@
 
 typedef struct {
   const hilo_lifetimes *l;
-  const hilo_motion *motion;
   hilo_arena *arena;
   uint32_t *mark; /* by place: the last list that took it in, plus 1 */
-  uint32_t *first;
   hilo_vec(uint32_t) preds;
-  hilo_order_edge *edges; /* of the motion, by place, sorted by the one behind */
 } maker;
 
 static void take_in(maker *k, uint32_t at, uint32_t before) {
@@ -19,7 +16,7 @@ static void take_in(maker *k, uint32_t at, uint32_t before) {
 }
 
 /* Operands in their order, then control and order edges. */
-static void add_preds(maker *k, uint32_t at, const hilo_place_lists *order_edges) {
+HILO_NOINLINE static void add_preds(maker *k, uint32_t at, const hilo_place_lists *order_edges) {
   const hilo_module *m = k->l->m;
   const hilo_inst i = k->l->insts[at];
   const uint32_t *place = k->l->place;
@@ -27,11 +24,14 @@ static void add_preds(maker *k, uint32_t at, const hilo_place_lists *order_edges
     take_in(k, at, place[hilo_ix(m, hilo_inst_operand(m, i, o))]);
   for (uint32_t e = hilo_control_first_pred(m, i); e; e = m->edge.v[e].next_of_succ)
     take_in(k, at, place[m->edge.v[e].pred]);
-  for (HILO_LIST_EACH(e, order_edges, at)) take_in(k, at, order_edges->v[e]);
+  if (order_edges->v)
+    for (HILO_LIST_EACH(e, order_edges, at)) take_in(k, at, order_edges->v[e]);
 }
 
+/* By place; v is NULL if there are none. */
 static hilo_place_lists order_edges_by_place(const hilo_lifetimes *l, const hilo_motion *motion,
                                              hilo_arena *arena) {
+  if (!motion->n_edges) return (hilo_place_lists){0};
   hilo_place_lists out = {.first = HILO_NEW_ZEROED(arena, uint32_t, (size_t)l->n + 2),
                           .v = HILO_NEW_ARRAY(arena, uint32_t, (size_t)motion->n_edges + 1)};
   for (uint32_t e = 0; e < motion->n_edges; e++)
@@ -43,55 +43,84 @@ static hilo_place_lists order_edges_by_place(const hilo_lifetimes *l, const hilo
   return out;
 }
 
-/* Lists by what stood in them. */
-static hilo_place_lists invert(const hilo_place_lists *lists, uint32_t n_lists, uint32_t n_values,
-                               hilo_arena *arena) {
-  const uint32_t n = lists->first[n_lists];
-  hilo_place_lists out = {.first = HILO_NEW_ZEROED(arena, uint32_t, (size_t)n_values + 2),
-                          .v = HILO_NEW_ARRAY(arena, uint32_t, (size_t)n + 1)};
-  for (uint32_t at = 0; at < n; at++) out.first[lists->v[at] + 2]++;
-  for (uint32_t k = 0; k < n_values; k++) out.first[k + 2] += out.first[k + 1];
-  for (uint32_t k = 0; k < n_lists; k++)
-    for (HILO_LIST_EACH(at, lists, k)) out.v[out.first[lists->v[at] + 1]++] = k;
-  return out;
+/* What must run before each place. Most instructions have one operand or two, and nothing else. */
+static hilo_place_lists make_preds(const hilo_lifetimes *l, const hilo_motion *motion,
+                                   hilo_arena *arena) {
+  const hilo_module *m = l->m;
+  const uint32_t *place = l->place;
+  const hilo_place_lists order_edges = order_edges_by_place(l, motion, arena);
+  const bool has_edges = order_edges.v || m->edges.n;
+  maker k = {.l = l, .arena = arena, .mark = HILO_NEW_ZEROED(arena, uint32_t, (size_t)l->n + 1)};
+  uint32_t *first = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 2), *end = first;
+  HILO_RESERVE(arena, &k.preds, l->n + l->n / 2 + 1);
+  *end++ = 0;
+  for (uint32_t at = 0, n = l->n; at < n; at++) {
+    const hilo_inst i = l->insts[at];
+    const uint32_t n_operands = hilo_inst_n_operands(m, i);
+    HILO_RESERVE(arena, &k.preds, 2);
+    if (n_operands > 2 || has_edges) {
+      add_preds(&k, at, &order_edges);
+    } else if (n_operands) {
+      uint32_t *out = k.preds.v + k.preds.n;
+      out[0] = place[hilo_ix(m, hilo_inst_operand(m, i, 0))];
+      out[1] = place[hilo_ix(m, hilo_inst_operand(m, i, n_operands - 1))];
+      k.preds.n += out[0] == out[1] ? 1 : 2;
+    }
+    end[at] = k.preds.n;
+  }
+  end[l->n] = k.preds.n;
+  return (hilo_place_lists){first, k.preds.v};
+}
+
+static uint64_t *sum_held(const hilo_lifetimes *l, hilo_arena *arena) {
+  const uint32_t *ends = l->held.first + 1, *buffers = l->held.v;
+  const uint64_t *bytes = l->bytes;
+  uint64_t *held = HILO_NEW_ARRAY(arena, uint64_t, (size_t)l->n + 1);
+  for (uint32_t at = 0, h = 0, n = l->n; at < n; at++) {
+    uint64_t sum = 0;
+    for (const uint32_t end = ends[at]; h < end; h++) sum += bytes[buffers[h]];
+    held[at] = sum;
+  }
+  return held;
 }
 
 hilo_problem hilo_problem_make(const hilo_lifetimes *l, const hilo_motion *motion,
                                hilo_arena *arena) {
   const size_t n = (size_t)l->n + 1;
-  maker k = {.l = l, .motion = motion, .arena = arena};
-  k.mark = HILO_NEW_ZEROED(arena, uint32_t, n);
-  k.first = HILO_NEW_ZEROED(arena, uint32_t, n + 1);
   uint32_t *self = HILO_NEW_ARRAY(arena, uint32_t, n);
   uint32_t *makes = HILO_NEW_ARRAY(arena, uint32_t, n);
   uint32_t *maker_of = HILO_NEW_ARRAY(arena, uint32_t, n);
-  uint64_t *held = HILO_NEW_ZEROED(arena, uint64_t, n);
-  const hilo_place_lists order_edges = order_edges_by_place(l, motion, arena);
+  uint64_t start = 0, total = 0;
+  bool exact = !l->updates;
   for (uint32_t at = 0; at < l->n; at++) {
     self[at] = at;
-    const bool is_param = hilo_inst_is(l->m, l->insts[at], HILO_OP_PARAMETER);
-    makes[at] = l->bytes[at] && !is_param ? at : HILO_NO_NODE;
-    maker_of[at] = is_param ? HILO_NO_NODE : at; /* a donated one is there from the start */
-    for (HILO_LIST_EACH(h, &l->held, at)) held[at] += l->bytes[l->held.v[h]];
-    add_preds(&k, at, &order_edges);
-    k.first[at + 1] = k.preds.n;
+    makes[at] = l->bytes[at] ? at : HILO_NO_NODE;
+    maker_of[at] = at;
+    exact &= !__builtin_add_overflow(total, l->bytes[at], &total);
+    exact &= !__builtin_add_overflow(total, l->transient[at], &total);
   }
+  for (uint32_t at = 0; at < l->n && l->donates; at++) /* these are there from the start */
+    if (hilo_lifetimes_from_start(l, at)) {
+      makes[at] = maker_of[at] = HILO_NO_NODE;
+      start += l->bytes[at];
+    }
   const hilo_inst root = hilo_comp_root(l->m, motion->comp);
   hilo_problem p = {.n = l->n,
                     .n_buffers = l->n,
                     .root = root.ix ? l->place[hilo_ix(l->m, root)] : HILO_NO_NODE,
                     .origin = self,
                     .transient = l->transient,
-                    .held = held,
+                    .held = sum_held(l, arena),
                     .makes = makes,
-                    .preds = {k.first, k.preds.v},
+                    .preds = make_preds(l, motion, arena),
                     .reads = l->touched,
                     .readers = l->touchers,
                     .bytes = l->bytes,
                     .maker = maker_of,
-                    .kept = l->kept};
-  if (!p.preds.v) p.preds.v = k.first;
-  p.succs = invert(&p.preds, p.n, p.n, arena);
+                    .kept = l->kept,
+                    .exact = exact,
+                    .start = start};
+  p.succs = hilo_place_lists_invert(&p.preds, p.n, p.n, arena);
   return p;
 }
 
@@ -191,6 +220,7 @@ hilo_problem hilo_problem_part(const hilo_problem *p, const uint32_t *order, uin
     }
     bytes[to] = p->bytes[b];
     maker_of[to] = use.from_start ? HILO_NO_NODE : to_node[p->maker[b]];
+    if (use.from_start) out.start += p->bytes[b];
     if (use.behind) hilo_bitset_set(kept, to);
   }
   for (uint32_t k = 0; k < n; k++) {
@@ -200,6 +230,7 @@ hilo_problem hilo_problem_part(const hilo_problem *p, const uint32_t *order, uin
     transient[k] = p->transient[nodes[k]];
     makes[k] = made == HILO_NO_NODE ? HILO_NO_NODE : to_buffer[made];
   }
+  out.start += out.base;
   out.origin = origin;
   out.makes = makes;
   out.held = held;
@@ -219,24 +250,24 @@ hilo_problem hilo_problem_part(const hilo_problem *p, const uint32_t *order, uin
 uint64_t hilo_problem_peak(const hilo_problem *p, const uint32_t *order, uint32_t *step,
                            hilo_arena *scratch) {
   const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
-  uint32_t *left = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)p->n_buffers + 1);
-  uint64_t live = p->base, peak = 0;
-  for (uint32_t b = 0; b < p->n_buffers; b++) {
-    left[b] = hilo_list_n(&p->readers, b) + hilo_bitset_get(p->kept, b);
-    if (p->maker[b] == HILO_NO_NODE) live += p->bytes[b];
-  }
-  if (step) *step = 0;
-  for (uint32_t k = 0; k < p->n; k++) {
-    const uint32_t node = order ? order[k] : k, made = p->makes[node];
-    if (made != HILO_NO_NODE) live += p->bytes[made];
-    if (live + p->transient[node] > peak) {
-      peak = live + p->transient[node];
-      if (step) *step = k;
+  const uint32_t *makes = p->makes, *first = p->reads.first, *ends = first + 1, *reads = p->reads.v;
+  const uint64_t *bytes = p->bytes, *transient = p->transient;
+  uint32_t *left = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)p->n_buffers + 1), peak_at = 0;
+  hilo_count_uses(&p->readers, p->kept, p->n_buffers, left);
+  uint64_t live = p->start, peak = 0;
+  for (uint32_t k = 0, n = p->n; k < n; k++) {
+    const uint32_t node = order ? order[k] : k, made = makes[node];
+    if (made != HILO_NO_NODE) live += bytes[made];
+    if (live + transient[node] > peak) {
+      peak = live + transient[node];
+      peak_at = k;
     }
-    for (HILO_LIST_EACH(r, &p->reads, node))
-      if (--left[p->reads.v[r]] == 0) live -= p->bytes[p->reads.v[r]];
-    if (made != HILO_NO_NODE && left[made] == 0) live -= p->bytes[made];
+    const uint32_t *r = reads + first[node], *end = reads + ends[node];
+    for (; r < end; r++)
+      if (--left[*r] == 0) live -= bytes[*r];
+    if (made != HILO_NO_NODE && left[made] == 0) live -= bytes[made];
   }
+  if (step) *step = peak_at;
   hilo_arena_rewind(scratch, mark);
   return peak;
 }

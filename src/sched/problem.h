@@ -27,6 +27,9 @@ typedef struct {
   const uint32_t *maker;         /* by buffer; HILO_NO_NODE: alive from the start */
   const uint64_t *kept;          /* bit by buffer: alive to the end */
   uint64_t base;                 /* alive all along, and nobody's business here */
+  bool exact;                    /* hilo_problem_peak is what hilo_lifetimes_peak says: nothing is
+                                    updated in place, and sums stay in range */
+  uint64_t start;                /* alive at the start: the base and the buffers without a maker */
 } hilo_problem;
 
 /* The problem of a computation in the order in which it stands. Linear; in `arena`. */

@@ -3,8 +3,9 @@
  * The order is a linked list with sparse 64-bit keys. Going backwards, everything behind a node
  * stands for good, so the last reader of each buffer among these is known by one word a buffer, and
  * a node decides in O(its edges): it sinks if its result is larger than what it reads and would
- * otherwise be dead before the place it goes to. Going forwards likewise. Moving a node shrinks
- * live bytes over the whole way it goes, or it stays. */
+ * otherwise be dead before the place it goes to. Going forwards, likewise, all other readers of
+ * what dies at a node stand for good. Moving a node shrinks live bytes over the whole way it goes,
+ * or it stays. */
 #include "sched/orders.h"
 
 typedef struct {
@@ -47,23 +48,17 @@ static void link_between(line *l, uint32_t k, uint32_t p, uint32_t n, bool near_
 
 /* ---- the two sweeps ---- */
 
-typedef struct {
-  line l;
-  uint32_t *seen;   /* by buffer: the outermost reader so far, in the direction that counts */
-  uint32_t *n_left; /* by buffer: readers to come */
-} sweep;
-
-static uint32_t earliest(const line *l, const hilo_place_lists *lists, uint32_t k) {
-  uint32_t out = HILO_NO_NODE;
-  for (HILO_LIST_EACH(e, lists, k))
-    if (out == HILO_NO_NODE || l->key[lists->v[e]] < l->key[out]) out = lists->v[e];
+static uint32_t earliest(const line *l, const uint32_t *v, uint32_t n) {
+  uint32_t out = n ? v[0] : HILO_NO_NODE;
+  for (uint32_t k = 1; k < n; k++)
+    if (l->key[v[k]] < l->key[out]) out = v[k];
   return out;
 }
 
-static uint32_t latest(const line *l, const hilo_place_lists *lists, uint32_t k) {
-  uint32_t out = HILO_NO_NODE;
-  for (HILO_LIST_EACH(e, lists, k))
-    if (out == HILO_NO_NODE || l->key[lists->v[e]] > l->key[out]) out = lists->v[e];
+static uint32_t latest(const line *l, const uint32_t *v, uint32_t n) {
+  uint32_t out = n ? v[0] : HILO_NO_NODE;
+  for (uint32_t k = 1; k < n; k++)
+    if (l->key[v[k]] > l->key[out]) out = v[k];
   return out;
 }
 
@@ -71,93 +66,130 @@ static uint64_t made_by(const hilo_problem *p, uint32_t node) {
   return p->makes[node] == HILO_NO_NODE ? 0 : p->bytes[p->makes[node]];
 }
 
-/* Behind k the last reader of each buffer read by it is seen[]: does the result outweigh those that
- * would be dead before `target`? */
-static bool should_sink(const sweep *s, uint32_t k, uint32_t target) {
-  const hilo_problem *p = s->l.p;
+/* Everything behind k stands for good, and last[b] is the last reader of a buffer there, or k if it
+ * is the last itself: bytes of what k would keep alive longer by going to just before `target`. */
+static uint64_t bytes_longer(const line *l, const uint32_t *last, uint32_t k, uint32_t target) {
+  const hilo_problem *p = l->p;
   uint64_t longer = 0;
   for (HILO_LIST_EACH(r, &p->reads, k)) {
     const uint32_t b = p->reads.v[r];
-    if (hilo_bitset_get(p->kept, b)) continue;
-    if (s->seen[b] != HILO_NO_NODE && s->l.key[s->seen[b]] >= s->l.key[target]) continue;
-    longer += p->bytes[b];
+    if (last[b] == k || l->key[last[b]] < l->key[target]) longer += p->bytes[b];
   }
-  return made_by(p, k) > longer;
+  return longer;
 }
 
-static void note_reader(sweep *s, uint32_t k) {
-  const hilo_problem *p = s->l.p;
-  for (HILO_LIST_EACH(r, &p->reads, k)) {
-    uint32_t *its = &s->seen[p->reads.v[r]];
-    if (*its == HILO_NO_NODE || s->l.key[k] > s->l.key[*its]) *its = k;
-  }
+static bool try_sink(line *l, uint32_t *last, uint32_t k) {
+  const hilo_problem *p = l->p;
+  const hilo_place_lists *reads = &p->reads, *succs = &p->succs;
+  const uint32_t user = earliest(l, succs->v + succs->first[k], hilo_list_n(succs, k));
+  if (user == HILO_NO_NODE || l->next[k] == user) return false;
+  if (made_by(p, k) <= bytes_longer(l, last, k, user)) return false;
+  unlink_node(l, k);
+  link_between(l, k, l->prev[user], user, true);
+  for (HILO_LIST_EACH(r, reads, k))
+    if (l->key[k] > l->key[last[reads->v[r]]]) last[reads->v[r]] = k;
+  return true;
 }
 
-static void sink_all(sweep *s) {
-  const hilo_problem *p = s->l.p;
-  memset(s->seen, 0xff, sizeof(uint32_t) * ((size_t)p->n_buffers + 1));
-  for (uint32_t k = s->l.last, before; k != HILO_NO_NODE; k = before) {
-    before = s->l.prev[k];
-    const uint32_t user = earliest(&s->l, &p->succs, k);
-    if (user != HILO_NO_NODE && s->l.next[k] != user && should_sink(s, k, user)) {
-      unlink_node(&s->l, k);
-      link_between(&s->l, k, s->l.prev[user], user, true);
-    }
-    note_reader(s, k);
+/* A node is only asked where to go if it makes more than dies at it. */
+static bool sink_all(line *l, uint32_t *last) {
+  const hilo_problem *p = l->p;
+  const uint32_t *first = p->reads.first, *ends = first + 1, *reads = p->reads.v;
+  bool moved = false;
+  memset(last, 0xff, sizeof(uint32_t) * ((size_t)p->n_buffers + 1));
+  for (uint32_t w = 0; w < HILO_BITSET_WORDS(p->n_buffers); w++) /* the end reads what is kept */
+    for (uint64_t bits = p->kept[w]; bits; bits &= bits - 1)
+      last[w * 64 + (uint32_t)__builtin_ctzll(bits)] = p->n;
+  for (uint32_t k = l->last, before; k != HILO_NO_NODE; k = before) {
+    before = l->prev[k];
+    uint64_t dying = 0;
+    const uint32_t *r = reads + first[k], *end = reads + ends[k];
+    for (; r < end; r++)
+      if (last[*r] == HILO_NO_NODE) {
+        last[*r] = k;
+        dying += p->bytes[*r];
+      }
+    if (made_by(p, k) > dying) moved |= try_sink(l, last, k);
   }
+  return moved;
 }
 
-/* Before k the last reader so far is seen[]: is what dies with k, and could die right behind
- * `target`, more than its result? */
-static bool should_raise(const sweep *s, uint32_t k, uint32_t target) {
-  const hilo_problem *p = s->l.p;
+/* Of the buffers that die at k (no readers are left), bytes of those that would be dead behind
+ * `target` if k stood there (HILO_NO_NODE: at the start). */
+static uint64_t bytes_shorter(const line *l, const uint32_t *n_left, uint32_t k, uint32_t target) {
+  const hilo_problem *p = l->p;
   uint64_t shorter = 0;
   for (HILO_LIST_EACH(r, &p->reads, k)) {
     const uint32_t b = p->reads.v[r];
-    if (hilo_bitset_get(p->kept, b) || s->n_left[b] != 1) continue;
-    if (s->seen[b] != HILO_NO_NODE && target != HILO_NO_NODE &&
-        s->l.key[s->seen[b]] > s->l.key[target])
-      continue;
-    if (s->seen[b] != HILO_NO_NODE && target == HILO_NO_NODE) continue;
-    shorter += p->bytes[b];
-  }
-  return shorter > made_by(p, k);
-}
-
-static void raise_all(sweep *s) {
-  const hilo_problem *p = s->l.p;
-  memset(s->seen, 0xff, sizeof(uint32_t) * ((size_t)p->n_buffers + 1));
-  for (uint32_t b = 0; b < p->n_buffers; b++) s->n_left[b] = hilo_list_n(&p->readers, b);
-  for (uint32_t k = s->l.first, behind; k != HILO_NO_NODE; k = behind) {
-    behind = s->l.next[k];
-    const uint32_t pred = latest(&s->l, &p->preds, k);
-    if (s->l.prev[k] != pred && should_raise(s, k, pred)) {
-      unlink_node(&s->l, k);
-      link_between(&s->l, k, pred, pred == HILO_NO_NODE ? s->l.first : s->l.next[pred], false);
+    if (n_left[b]) continue;
+    bool ends = true;
+    for (HILO_LIST_EACH(t, &p->readers, b)) {
+      const uint32_t reader = p->readers.v[t];
+      if (reader == k) continue;
+      ends &= target != HILO_NO_NODE && l->key[reader] <= l->key[target];
     }
-    for (HILO_LIST_EACH(r, &p->reads, k)) s->n_left[p->reads.v[r]]--;
-    note_reader(s, k);
+    if (ends) shorter += p->bytes[b];
   }
+  return shorter;
 }
 
-void hilo_order_refine(const hilo_problem *p, uint32_t *order, hilo_arena *scratch) {
-  if (!p->n) return;
-  const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
-  const size_t n = (size_t)p->n + 1;
-  sweep s = {.l = {.p = p, .first = order[0], .last = order[p->n - 1]}};
-  s.l.next = HILO_NEW_ARRAY(scratch, uint32_t, n);
-  s.l.prev = HILO_NEW_ARRAY(scratch, uint32_t, n);
-  s.l.key = HILO_NEW_ARRAY(scratch, uint64_t, n);
-  s.seen = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)p->n_buffers + 1);
-  s.n_left = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)p->n_buffers + 1);
-  for (uint32_t k = 0; k < p->n; k++) {
-    s.l.prev[order[k]] = k ? order[k - 1] : HILO_NO_NODE;
-    s.l.next[order[k]] = k + 1 < p->n ? order[k + 1] : HILO_NO_NODE;
+static bool try_raise(line *l, const uint32_t *n_left, uint32_t k) {
+  const hilo_problem *p = l->p;
+  const hilo_place_lists *preds = &p->preds;
+  const uint32_t pred = latest(l, preds->v + preds->first[k], hilo_list_n(preds, k));
+  if (l->prev[k] == pred || bytes_shorter(l, n_left, k, pred) <= made_by(p, k)) return false;
+  unlink_node(l, k);
+  link_between(l, k, pred, pred == HILO_NO_NODE ? l->first : l->next[pred], false);
+  return true;
+}
+
+/* A buffer dies at one node, so that all its readers are looked at once. */
+static bool raise_all(line *l, uint32_t *n_left) {
+  const hilo_problem *p = l->p;
+  const uint32_t *first = p->reads.first, *ends = first + 1, *reads = p->reads.v;
+  bool moved = false;
+  hilo_count_uses(&p->readers, p->kept, p->n_buffers, n_left);
+  for (uint32_t k = l->first, behind; k != HILO_NO_NODE; k = behind) {
+    behind = l->next[k];
+    uint64_t dying = 0;
+    const uint32_t *r = reads + first[k], *end = reads + ends[k];
+    for (; r < end; r++)
+      if (--n_left[*r] == 0) dying += p->bytes[*r];
+    if (dying > made_by(p, k)) moved |= try_raise(l, n_left, k);
   }
-  number(&s.l);
-  sink_all(&s);
-  raise_all(&s);
+  return moved;
+}
+
+static line make_line(const hilo_problem *p, const uint32_t *order, hilo_arena *scratch) {
+  const uint32_t n = p->n;
+  const uint64_t step = middle_key * 2 / ((uint64_t)n + 2);
+  line l = {.p = p, .first = order[0], .last = order[n - 1]};
+  l.next = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)n + 1);
+  l.prev = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)n + 1);
+  l.key = HILO_NEW_ARRAY(scratch, uint64_t, (size_t)n + 1);
+  uint32_t before = HILO_NO_NODE;
+  uint64_t key = step;
+  for (uint32_t at = 0; at < n; at++, key += step) {
+    const uint32_t k = order[at];
+    l.prev[k] = before;
+    l.key[k] = key;
+    if (at) l.next[before] = k;
+    before = k;
+  }
+  l.next[before] = HILO_NO_NODE;
+  l.key[n] = UINT64_MAX; /* of the end */
+  return l;
+}
+
+bool hilo_order_refine(const hilo_problem *p, uint32_t *order, hilo_arena *scratch) {
+  if (!p->n) return false;
+  const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
+  line l = make_line(p, order, scratch);
+  uint32_t *of_buffer = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)p->n_buffers + 1);
+  bool moved = sink_all(&l, of_buffer);
+  moved |= raise_all(&l, of_buffer);
   uint32_t at = 0;
-  for (uint32_t k = s.l.first; k != HILO_NO_NODE; k = s.l.next[k]) order[at++] = k;
+  for (uint32_t k = l.first; moved && k != HILO_NO_NODE; k = l.next[k]) order[at++] = k;
   hilo_arena_rewind(scratch, mark);
+  return moved;
 }

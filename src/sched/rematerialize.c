@@ -299,12 +299,15 @@ static void clone_all(remat *r) {
 
 /* ---- the step ---- */
 
-static void rematerialize(hilo_module *m, hilo_pass_ctx *ctx, hilo_comp c,
-                          const hilo_motion_law *law, hilo_peaks *peaks, hilo_arena *arena) {
+static void rematerialize(hilo_module *m, hilo_pass_ctx *ctx, hilo_comp c, hilo_motion_law *law,
+                          hilo_peaks *peaks, hilo_arena *arena) {
   remat r = {.ctx = ctx, .arena = arena};
   const uint64_t budget = hilo_memory_budget(m, ctx->options, hilo_static_bytes(m));
-  r.plan = hilo_plan_make_live(m, c, law, peaks, arena);
+  r.plan = hilo_plan_begin(m, c, peaks, arena);
   if (r.plan.peak <= budget) return;
+  if (!law->effects) *law = hilo_motion_law_make(m, ctx->scratch);
+  hilo_plan_add_motion(&r.plan, law);
+  hilo_plan_add_live(&r.plan);
   const int64_t distance = ctx->options->min_def_use_distance;
   find_gaps(&r, distance < 1 ? 1 : distance > UINT32_MAX ? UINT32_MAX : (uint32_t)distance);
   hang_all(&r);
@@ -318,7 +321,7 @@ static void rematerialize(hilo_module *m, hilo_pass_ctx *ctx, hilo_comp c,
 
 HILO_DECLARE_PASS(rematerialize) {
   const hilo_comp_list blocks = hilo_blocks_make(m, ctx->scratch);
-  const hilo_motion_law law = hilo_motion_law_make(m, ctx->scratch);
+  hilo_motion_law law = {0}; /* made for the first block that is above its budget */
   hilo_peaks *peaks = hilo_peaks_make(m, HILO_MEMORY_TARGET, ctx->scratch);
   for (uint32_t k = 0; k < blocks.n; k++) { /* callees first: their peaks are asked when final */
     hilo_scratch scratch;

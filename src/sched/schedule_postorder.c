@@ -46,14 +46,16 @@ static uint32_t *rank_names(const hilo_lifetimes *l, hilo_arena *arena) {
 /* ---- one computation ---- */
 
 /* Relink the list: parameters first, which stand nowhere in particular, then the order. */
-static void realise(scheduler *s, const hilo_lifetimes *l, const uint32_t *order) {
-  const hilo_comp c = hilo_inst_comp(s->m, l->insts[0]);
+static void realise(scheduler *s, const hilo_lifetimes *l, const uint32_t *order,
+                    hilo_arena *arena) {
+  hilo_inst *insts = HILO_NEW_ARRAY(arena, hilo_inst, (size_t)l->n + 1);
+  uint32_t n = 0;
   for (int params = 1; params >= 0; params--)
     for (uint32_t at = 0; at < l->n; at++) {
       const hilo_inst i = l->insts[params ? at : order[at]];
-      if (hilo_inst_is(s->m, i, HILO_OP_PARAMETER) == (params == 1))
-        hilo_inst_move(s->m, i, i, c, HILO_INST_NONE);
+      if (hilo_inst_is(s->m, i, HILO_OP_PARAMETER) == (params == 1)) insts[n++] = i;
     }
+  hilo_comp_set_order(s->m, hilo_inst_comp(s->m, insts[0]), insts, n);
   s->changed = true;
   s->ctx->n_rewritten++;
 }
@@ -69,13 +71,17 @@ static hilo_best_order reorder(scheduler *s, hilo_comp c, uint64_t limit, uint64
   hilo_problem p = hilo_problem_make(&l, &motion, scratch);
   if (s->effort >= 2) p.name_rank = rank_names(&l, scratch);
   uint32_t *order = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)l.n + 1);
-  *before = hilo_lifetimes_peak(&l, NULL, NULL, scratch);
   hilo_best_order found = hilo_best_order_find(&p, s->effort, order, scratch);
   HILO_DCHECK(hilo_problem_is_order(&p, order, scratch));
-  /* The problem does not know of updates in place, which the target's model has. */
-  found.peak = hilo_lifetimes_peak(&l, order, NULL, scratch);
+  if (!p.exact) {
+    found.before = hilo_lifetimes_peak(&l, NULL, NULL, scratch);
+    found.peak = hilo_lifetimes_peak(&l, order, NULL, scratch);
+  }
+  HILO_DCHECK(found.before == hilo_lifetimes_peak(&l, NULL, NULL, scratch));
+  HILO_DCHECK(found.peak == hilo_lifetimes_peak(&l, order, NULL, scratch));
+  *before = found.before;
   if (found.peak < limit && found.peak < *before)
-    realise(s, &l, order);
+    realise(s, &l, order, scratch);
   else if (found.peak > *before)
     found.peak = *before;
   hilo_scratch_deinit(&own);

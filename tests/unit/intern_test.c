@@ -104,6 +104,16 @@ static void test_tags(void **state) {
     assert_int_equal(hilo_store_get(&store, handles[tag])->tag, tag);
     assert_true(tag == 0 || handles[tag] != handles[tag - 1]);
   }
+  assert_true(hilo_store_has_tag(&store, 0));
+  assert_true(hilo_store_has_tag(&store, 299));
+  assert_false(hilo_store_has_tag(&store, 300));
+  hilo_store overlay;
+  hilo_store_init(&overlay, &arena, &store);
+  assert_true(hilo_store_has_tag(&overlay, 299));
+  assert_false(hilo_store_has_tag(&overlay, 300));
+  hilo_store_put(&overlay, 300, "own", 3);
+  assert_true(hilo_store_has_tag(&overlay, 300));
+  assert_false(hilo_store_has_tag(&store, 300));
   const uint32_t empty = hilo_store_put(&store, 7, NULL, 0);
   assert_int_not_equal(empty, 0);
   assert_int_equal(hilo_store_put(&store, 7, "", 0), empty);

@@ -156,6 +156,29 @@ static void order_survives_inserts_and_moves(void **state) {
   assert_int_equal(n, hilo_comp_get(m, c)->n_insts);
 }
 
+static void a_whole_order_is_set_at_once(void **state) {
+  hilo_module *m = *state;
+  hilo_inst i[4];
+  const hilo_comp c = make_entry(m, i);
+  const uint32_t n = hilo_comp_get(m, c)->n_insts;
+  assert_int_equal(n, 4);
+  assert_true(hilo_inst_before(m, i[0], i[1]));
+  assert_false(hilo_comp_set_order(m, c, i, n));
+  /* From the first on, and from the middle on. */
+  const hilo_inst orders[2][4] = {{i[1], i[0], i[2], i[3]}, {i[1], i[0], i[3], i[2]}};
+  for (int k = 0; k < 2; k++) {
+    assert_true(hilo_comp_set_order(m, c, orders[k], n));
+    hilo_inst at = hilo_comp_first(m, c);
+    for (uint32_t p = 0; p < n; p++, at = hilo_inst_next(m, at)) {
+      assert_int_equal(at.ix, orders[k][p].ix);
+      assert_int_equal(hilo_inst_prev(m, at).ix, p ? orders[k][p - 1].ix : 0);
+      if (p) assert_true(hilo_inst_before(m, orders[k][p - 1], at));
+    }
+    assert_int_equal(at.ix, 0);
+    assert_int_equal(hilo_comp_last(m, c).ix, orders[k][n - 1].ix);
+  }
+}
+
 static void control_edges_are_kept_once(void **state) {
   hilo_module *m = *state;
   hilo_inst i[4];
@@ -240,6 +263,7 @@ int main(void) {
       TEST(names_are_split_and_fresh),
       TEST(uses_follow_changes),
       TEST(order_survives_inserts_and_moves),
+      TEST(a_whole_order_is_set_at_once),
       TEST(control_edges_are_kept_once),
       TEST(literals_are_shared_and_splats_small),
       TEST(clones_stand_alone),

@@ -161,8 +161,10 @@ static void test_every_rule_gives_an_order(void **state) {
     hilo_order_xla_dfs(&f.p, order, &f.scratch);
     check_order(&f, order);
     for (int last = 0; last < 2; last++) {
+      memcpy(order, by, sizeof(uint32_t) * f.p.n);
       hilo_order_by_need(&f.p, NULL, last, order, &f.scratch);
       check_order(&f, order);
+      memcpy(order, by, sizeof(uint32_t) * f.p.n);
       hilo_order_by_need(&f.p, by, last, order, &f.scratch);
       check_order(&f, order);
       hilo_order_refine(&f.p, order, &f.scratch);

@@ -19,6 +19,10 @@ typedef struct {
 static inline bool hilo_is_complex(const hilo_module *m, hilo_inst i) {
   return hilo_etype_is_complex(hilo_inst_etype(m, i));
 }
+/* Can there be complex values at all? */
+static inline bool hilo_complex_has_types(const hilo_module *m) {
+  return hilo_types_have(&m->types, HILO_C64) || hilo_types_have(&m->types, HILO_C128);
+}
 /* Has the value been lowered to parts? Carriers of pairs have no complex type any more. */
 static inline bool hilo_complex_is_lowered(const hilo_complex_lowering *l, hilo_inst i) {
   const uint32_t ix = hilo_ix(l->m, i);

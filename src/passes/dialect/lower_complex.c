@@ -263,7 +263,19 @@ static void drop_bodies(hilo_complex_lowering *l, const uint64_t *whole, uint32_
   }
 }
 
+/* Without complex types there is work only for parts of reals. */
+static bool has_work(const hilo_module *m) {
+  if (hilo_complex_has_types(m)) return true;
+  HILO_FOR_EACH_COMP(m, c) {
+    HILO_FOR_EACH_INST(m, c, i) {
+      if (hilo_inst_is(m, i, HILO_OP_REAL) || hilo_inst_is(m, i, HILO_OP_IMAG)) return true;
+    }
+  }
+  return false;
+}
+
 hilo_status hilo_lower_complex(hilo_module *m, hilo_pass_ctx *ctx, bool *changed) {
+  if (!has_work(m)) return HILO_OK;
   hilo_complex_lowering l = {.m = m, .ctx = ctx, .pair_types = hilo_map_make(ctx->scratch)};
   const uint64_t *whole = find_whole(m, ctx->scratch);
   bool any = false;

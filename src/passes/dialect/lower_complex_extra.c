@@ -242,6 +242,7 @@ bool hilo_complex_is_function(const hilo_module *m, hilo_inst i) {
 }
 
 bool hilo_complex_has_functions(const hilo_module *m) {
+  if (!hilo_complex_has_types(m)) return false;
   HILO_FOR_EACH_COMP(m, c) {
     HILO_FOR_EACH_INST(m, c, i) {
       if (hilo_complex_is_function(m, i)) return true;
@@ -273,6 +274,6 @@ static hilo_inst expand(hilo_module *m, hilo_inst i, hilo_pass_ctx *ctx) {
 
 HILO_DECLARE_PASS(lower_complex_extra) {
   static const hilo_expander expander = {matches, expand};
-  HILO_TRY(hilo_expand(m, ctx, &expander, changed));
+  if (hilo_complex_has_types(m)) HILO_TRY(hilo_expand(m, ctx, &expander, changed));
   return hilo_lower_complex(m, ctx, changed);
 }

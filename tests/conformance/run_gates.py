@@ -33,6 +33,8 @@ GATES = {
     "coalesce-mode": ["--coalesce-collectives", "--coalesce-mode=adjacent"],
     "convert-fs-patterns-to-cc": ["--convert-fs-patterns-to-cc"],
     "neuron-op-fusion": ["--neuron-op-fusion=false"],
+    "fuse-dot-logistic": ["--fuse-dot-logistic=false"],
+    "general-elementwise-fusion": ["--general-elementwise-fusion=false"],
     "fold-iota": ["--fold-iota=false"],
     "schedule": ["--schedule"],
     "schedule-effort": ["--schedule", "--schedule-effort=2", "--schedule-clone"],

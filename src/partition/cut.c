@@ -3,8 +3,7 @@
 
 #include "partition/cut_parts.h"
 
-/* An element of a tuple that is computed crosses by itself; all other views are repeated. */
-static bool is_repeated(const hilo_module *m, hilo_inst i) {
+bool hilo_cut_is_view(const hilo_module *m, hilo_inst i) {
   if (hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT)) return false;
   return hilo_partition_is_view(m, i) || hilo_inst_is(m, i, HILO_OP_TUPLE);
 }
@@ -19,7 +18,7 @@ static void find_given_and_repeated(hilo_cutter *c) {
                   !hilo_inst_is(c->m, i, HILO_OP_TUPLE);
     if (hilo_inst_is(c->m, i, HILO_OP_PARAMETER) || hilo_cut_is_input(c->m, i))
       hilo_bitset_set(c->given, hilo_ix(c->m, i));
-    if (is_repeated(c->m, i) && !hilo_control_has(c->m, i))
+    if (hilo_cut_is_view(c->m, i) && !hilo_control_has(c->m, i))
       hilo_bitset_set(c->repeated, hilo_ix(c->m, i));
   }
 }

@@ -45,7 +45,7 @@ typedef struct {
   uint32_t n_definitions;
   const hilo_inst *inputs; /* the module's, leaf by leaf: parameters, or elements of tuple ones */
   uint32_t n_inputs;
-  const hilo_inst *outputs; /* the module's, leaf by leaf, no two the same; each is computed by one
+  hilo_inst *outputs; /* the module's, leaf by leaf, no two the same; each is computed by one
                                piece */
   uint32_t n_outputs;
   hilo_piece_alias *aliases; /* of the module, by leaf */

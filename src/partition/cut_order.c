@@ -98,6 +98,11 @@ static int by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+static int by_key(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
 /* ---- aliases ---- */
 
 /* By input of the module: pieces that read it. */
@@ -112,27 +117,46 @@ static piece_list *find_readers(ordering *o, const uint32_t *leaf) {
   return readers;
 }
 
-/* An alias of the module becomes one of the piece that computes the output, if that piece reads the
- * input and none after it does. The pieces before it that read the input come first: also where it
- * becomes none, since whoever links may put the output into the input's buffer all the same. */
+static void add_input(ordering *o, hilo_piece *piece, hilo_inst in) {
+  hilo_inst *inputs = HILO_NEW_ARRAY(o->c->arena, hilo_inst, piece->n_inputs + 1);
+  if (piece->n_inputs) memcpy(inputs, piece->inputs, piece->n_inputs * sizeof(hilo_inst));
+  inputs[piece->n_inputs] = in;
+  piece->inputs = inputs;
+  o->at[hilo_ix(o->c->m, in)] = ++piece->n_inputs;
+}
+
+/* An alias of the module becomes one of the piece that computes the output. One that must hold does
+ * so in any case: the piece takes the input although it does not read it, and none after it does
+ * (cut_old_values.c); one that may, if the piece reads the input and none after it does. The pieces
+ * before it that read the input come first: also where it becomes none, since whoever links may put
+ * the output into the input's buffer all the same. */
 static void place_alias(ordering *o, const hilo_piece_alias *alias, const piece_list *readers,
                         uint32_t p, alias_list *list) {
-  const hilo_cut *cut = o->c->cut;
+  hilo_cut *cut = o->c->cut;
+  const hilo_inst input = cut->inputs[alias->input];
   bool reads = false, is_read_later = false;
   for (uint32_t k = 0; k < readers->n; k++) {
     reads |= readers->v[k] == p;
     is_read_later |= readers->v[k] > p;
     if (readers->v[k] < p) add_after(o, p, readers->v[k]);
   }
-  if (!reads || is_read_later) return;
-  const uint32_t in = hilo_ix(cut->m, cut->inputs[alias->input]);
+  if (is_read_later || (!reads && alias->kind != HILO_ALIAS_MUST)) return;
+  if (!reads) add_input(o, &cut->pieces[p], input);
+  const uint32_t in = hilo_ix(cut->m, input);
   const uint32_t out = hilo_ix(cut->m, cut->outputs[alias->output]);
   HILO_PUSH(o->c->arena, list, ((hilo_piece_alias){o->at[out] - 1, o->at[in] - 1, alias->kind}));
 }
 
-static int by_output(const void *a, const void *b) {
-  const hilo_piece_alias *x = a, *y = b;
-  return (x->output > y->output) - (x->output < y->output);
+/* Aliases of one piece in the order of its outputs, whatever the order in which they were given. */
+static void sort_by_output(ordering *o, piece_list *aliases) {
+  const hilo_cut *cut = o->c->cut;
+  hilo_vec(uint64_t) keys = {0};
+  for (uint32_t k = 0; k < aliases->n; k++) {
+    const uint32_t out = hilo_ix(cut->m, cut->outputs[cut->aliases[aliases->v[k]].output]);
+    HILO_PUSH(o->c->room, &keys, (uint64_t)o->at[out] << 32 | aliases->v[k]);
+  }
+  if (keys.n) qsort(keys.v, keys.n, sizeof(*keys.v), by_key);
+  for (uint32_t k = 0; k < aliases->n; k++) aliases->v[k] = (uint32_t)keys.v[k];
 }
 
 static void place_aliases(ordering *o) {
@@ -151,11 +175,11 @@ static void place_aliases(ordering *o) {
     for (uint32_t k = 0; k < piece->n_inputs; k++) o->at[hilo_ix(m, piece->inputs[k])] = k + 1;
     for (uint32_t k = 0; k < piece->n_outputs; k++) o->at[hilo_ix(m, piece->outputs[k])] = k + 1;
     alias_list list = {0};
+    sort_by_output(o, &of_piece[p]);
     for (uint32_t k = 0; k < of_piece[p].n; k++) {
       const hilo_piece_alias *alias = &cut->aliases[of_piece[p].v[k]];
       place_alias(o, alias, &readers[alias->input], p, &list);
     }
-    if (list.n) qsort(list.v, list.n, sizeof(*list.v), by_output);
     piece->aliases = list.v;
     piece->n_aliases = list.n;
   }

@@ -27,6 +27,13 @@ typedef struct {
 /* Markers go, elements of tuples are told apart, outputs are listed; fills in unit, and the inputs,
  * outputs and aliases of the cut. */
 HILO_NODISCARD hilo_status hilo_cut_prepare(hilo_cutter *c);
+/* Instructions from slot n_known on are new, and of this unit. */
+void hilo_cut_set_units_of_new(hilo_cutter *c, uint32_t n_known, uint32_t unit);
+/* Inputs that a piece must write over are copied there for the pieces behind it. */
+void hilo_cut_keep_old_values(hilo_cutter *c);
+/* Is it repeated in each piece that needs it? An element of a tuple that is computed crosses by
+ * itself; all other views are. */
+bool hilo_cut_is_view(const hilo_module *m, hilo_inst i);
 /* Fill in class and look. */
 void hilo_cut_classify(hilo_cutter *c);
 /* Pieces with body, inputs and outputs; producers. */

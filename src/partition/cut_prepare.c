@@ -12,8 +12,7 @@ bool hilo_cut_is_input(const hilo_module *m, hilo_inst i) {
 
 /* ---- units of instructions ---- */
 
-/* Those from slot n_known on are new, and of this unit. */
-static void set_units_of_new(hilo_cutter *c, uint32_t n_known, uint32_t unit) {
+void hilo_cut_set_units_of_new(hilo_cutter *c, uint32_t n_known, uint32_t unit) {
   const uint32_t n = c->m->n_inst_slots;
   if (n > c->cap_unit) {
     uint32_t *old = c->unit;
@@ -26,7 +25,7 @@ static void set_units_of_new(hilo_cutter *c, uint32_t n_known, uint32_t unit) {
 
 /* By the regions of the layers. */
 static void set_units(hilo_cutter *c, uint32_t n_known) {
-  set_units_of_new(c, 0, 0);
+  hilo_cut_set_units_of_new(c, 0, 0);
   for (uint32_t ix = 1; ix < n_known; ix++)
     c->unit[ix] = c->cut->units->of_region[c->cut->layers->region[ix]];
 }
@@ -86,7 +85,7 @@ static void spell_out_crossing_tuples(hilo_cutter *c) {
       hilo_inst_set_operand(m, i, k, hilo_inst_at(m, made_in[its]));
     }
   }
-  set_units_of_new(c, n_known, 0);
+  hilo_cut_set_units_of_new(c, n_known, 0);
 }
 
 /* One instruction for one element, and in the unit of its tuple; elements of tuple instructions are
@@ -139,7 +138,7 @@ static void list_inputs(hilo_cutter *c) {
       param = spell_out(m, param, hilo_inst_next(m, param), c->ctx->scratch);
     gather_leaves(c, param, &leaves);
   }
-  set_units_of_new(c, n_known, 0);
+  hilo_cut_set_units_of_new(c, n_known, 0);
   c->cut->inputs = leaves.v;
   c->cut->n_inputs = leaves.n;
 }
@@ -170,7 +169,7 @@ static void list_outputs(hilo_cutter *c, hilo_inst old_root, hilo_inst end) {
   hilo_inst_set_operands(m, end, leaves.v, leaves.n);
   hilo_inst_set_type(m, end, hilo_type_tuple(&m->types, types, leaves.n));
   hilo_comp_set_root(m, m->entry, end);
-  set_units_of_new(c, n_known, c->copies_unit);
+  hilo_cut_set_units_of_new(c, n_known, c->copies_unit);
   c->cut->outputs = leaves.v;
   c->cut->n_outputs = leaves.n;
 }
@@ -236,17 +235,18 @@ hilo_status hilo_cut_prepare(hilo_cutter *c) {
       m, m->entry,
       &(hilo_inst_desc){.op = HILO_OP_TUPLE, .type = hilo_type_tuple(&m->types, NULL, 0)});
   set_units(c, n_known);
-  set_units_of_new(c, n_known, c->copies_unit);
+  hilo_cut_set_units_of_new(c, n_known, c->copies_unit);
   list_inputs(c);
   spell_out_crossing_tuples(c);
   if (makes_tuple(m, root)) {
     const uint32_t n_before = m->n_inst_slots;
     root = spell_out(m, root, end, c->ctx->scratch);
-    set_units_of_new(c, n_before, 0);
+    hilo_cut_set_units_of_new(c, n_before, 0);
   }
   unify_elements(c);
   list_outputs(c, root, end);
   list_aliases(c, root_type);
+  hilo_cut_keep_old_values(c);
   c->cut->n_inst_slots = m->n_inst_slots;
   return HILO_OK;
 }

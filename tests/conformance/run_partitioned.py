@@ -6,7 +6,9 @@ module gives, bit for bit, on seeded inputs, and for marked programs what the co
 runtime through the netlist, must meet the stated results as well. The large models are cut and counted: instances and definitions as
 the specification has them, whatever the number of threads.
 
-    run_partitioned.py --bin BIN --corpus DIR [--only NAME]      one line a failure, `N passed, N failed, N skipped`
+    run_partitioned.py --bin BIN --corpus DIR [--only NAME] [--with FLAG]   one line a failure, `N passed, N failed, N skipped`
+
+FLAG is given to every compile, and changes nothing of what must hold: --with=--stablehlo-lowering=false takes the other spine.
 """
 
 import argparse
@@ -43,10 +45,10 @@ COUNTS = {
 THREADS = (1, 2, 3, 16)
 
 
-def cut(tool, model, out, words):
+def cut(tool, model, out, words, flags):
     """The netlist, or None with the codes of the refusal or (no codes) what went wrong."""
     os.makedirs(out)
-    status, codes, stderr = compile_form(tool, model, out, ["--partition", *CHECKS_OFF, *words])
+    status, codes, stderr = compile_form(tool, model, out, ["--partition", *CHECKS_OFF, *words, *flags])
     if status:
         return None, codes, stderr
     with open(os.path.join(out, "hlo_netlist.json"), encoding="utf-8") as f:
@@ -64,10 +66,10 @@ def evaluate(bin_dir, netlist, *words):
     return "" if done.returncode == 0 else f"hlo-run: exit status {done.returncode}\n{done.stdout}{done.stderr}"
 
 
-def check_grouping(bin_dir, folder, name, words, out):
+def check_grouping(bin_dir, folder, name, words, out, flags):
     """(outcome, detail) of one program and grouping."""
     model = os.path.join(folder, "model.hlo.pb")
-    netlist, codes, stderr = cut(os.path.join(bin_dir, "hlo2penguin"), model, out, ["--dump-partitioned-hlo", *words])
+    netlist, codes, stderr = cut(os.path.join(bin_dir, "hlo2penguin"), model, out, ["--dump-partitioned-hlo", *words], flags)
     if netlist is None:
         return ("refused", "") if codes else ("failed", stderr)
     path = os.path.join(out, "hlo_netlist.json")
@@ -81,12 +83,12 @@ def check_grouping(bin_dir, folder, name, words, out):
     return ("failed", detail) if detail else ("same", "")
 
 
-def check_small(bin_dir, folder, work):
+def check_small(bin_dir, folder, work, flags):
     name, rows = os.path.basename(folder), []
     for grouping, words in GROUPINGS.items():
         out = os.path.join(work, grouping.replace(" ", "-"))
         try:
-            outcome, detail = check_grouping(bin_dir, folder, name, words, out)
+            outcome, detail = check_grouping(bin_dir, folder, name, words, out, flags)
         except (ProgramError, EvaluationError, OSError, KeyError) as error:
             outcome, detail = "failed", f"{type(error).__name__}: {error}"
         rows.append((name, grouping, outcome, detail))
@@ -101,14 +103,14 @@ def same_tree(left, right):
     return filecmp.cmpfiles(left, right, files, shallow=False)[1:] == ([], [])
 
 
-def check_large(bin_dir, folder, work):
+def check_large(bin_dir, folder, work, flags):
     """Counts, and the same bytes for any number of threads."""
     name, tool = os.path.basename(folder), os.path.join(bin_dir, "hlo2penguin")
     model = next(path for path in (f"{folder}/model.hlo.pb", f"{folder}/model.hlo.pb.zst") if os.path.exists(path))
     outcome, detail = "same", ""
     for jobs in THREADS:
         out = os.path.join(work, str(jobs))
-        netlist, codes, stderr = cut(tool, model, out, ["--layers-per-module=1", f"--jobs={jobs}"])
+        netlist, codes, stderr = cut(tool, model, out, ["--layers-per-module=1", f"--jobs={jobs}"], flags)
         if netlist is None:
             outcome, detail = "failed", f"{codes} {stderr}"
         elif count(netlist) != COUNTS[name]:
@@ -124,6 +126,7 @@ def main():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--corpus", default=os.environ.get("HILO_CORPUS", "../shared/corpus"))
     parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--with", dest="flags", action="append", default=[])
     args = parser.parse_args()
     root = os.path.join(args.corpus, "jax")
     if not os.path.isdir(root):
@@ -137,7 +140,7 @@ def main():
             if part != "large" and not os.path.exists(f"{folder}/model.hlo.pb"):
                 continue
             check = check_large if part == "large" else check_small
-            jobs.append(pool.submit(check, args.bin, folder, os.path.join(work, str(k))))
+            jobs.append(pool.submit(check, args.bin, folder, os.path.join(work, str(k)), args.flags))
         rows = [row for job in jobs for row in job.result()]
     shutil.rmtree(work, ignore_errors=True)
     for name, grouping, outcome, detail in rows:

@@ -2,7 +2,8 @@
 """Whatever the module and however it is cut: the pieces, composed, compute what the whole computes.
 
 Random stacks of layers (stacks.py) are compiled in one batch, in several groupings each, and every netlist is evaluated against the
-module without markers, bit for bit, on seeded inputs and as many ranks as it has. Every so many of them the programs are executed
+module without markers, bit for bit, on seeded inputs and as many ranks as it has; a third of them each on either spine and with the
+optional steps. Every so many of them the programs are executed
 through the netlist as well.
 
 usage: property_test.py BIN [--seeds=N] [--first=N] [--keep=DIR]
@@ -29,6 +30,8 @@ GROUPINGS = {
     "no-scalars": ["--layers-per-module=1", "--share-scalars=false"],
     "undetected": ["--layers-per-module=1", "--disable-layer-det"],
 }
+# By seed: each spine, and the optional steps.
+STEPS = [[], ["--stablehlo-lowering=false"], ["--mlir-canonicalizer", "--schedule", "--coalesce-collectives", "--schedule-fusion"]]
 PER_SEED, EXECUTED_EVERY = 3, 16
 
 
@@ -52,7 +55,7 @@ class Case:
     def batch_lines(self):
         for grouping in self.groupings:
             yield " ".join([f"--input={self.path('marked.hlo')}", f"--out-dir={self.path(grouping)}", "--partition", "--no-dbg",
-                            "--dump-partitioned-hlo", "--logfile=", *GROUPINGS[grouping]])
+                            "--dump-partitioned-hlo", "--logfile=", *GROUPINGS[grouping], *STEPS[self.seed % len(STEPS)]])
 
     def check(self, tools):
         """What is wrong, a line each."""

@@ -212,7 +212,7 @@ static void test_without_memory(void **state) {
   }
 }
 
-/* A module beyond 2 GiB is refused before a byte is written, with its size and its largest
+/* B10: a module beyond 2 GiB is refused before a byte is written, with its size and its largest
  * constant. */
 static void test_too_large_for_a_message(void **state) {
   (void)state;

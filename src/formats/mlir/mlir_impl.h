@@ -256,10 +256,11 @@ typedef struct mlir_reader {
   hilo_sb sb;
   /* memos */
   mlir_recent_type recent_types[MLIR_RECENT_TYPES];
-  hilo_map shardings; /* string handle → sharding record */
-  hilo_map spellings; /* string handle → its spelling */
-  hilo_map applied;   /* reducers written as `applies op`: op and element type → computation */
-  hilo_map shared;    /* hash of a region → its computation */
+  const mlir_recent_type *last_tensor; /* of these: the one read last */
+  hilo_map shardings;                  /* string handle → sharding record */
+  hilo_map spellings;                  /* string handle → its spelling */
+  hilo_map applied; /* reducers written as `applies op`: op and element type → computation */
+  hilo_map shared;  /* hash of a region → its computation */
   hilo_string op_bases[HILO_OP_COUNT];
   hilo_vec(uint64_t) regions; /* computation, base of its name << 32: named at the end */
   /* resources */

@@ -192,8 +192,12 @@ static bool op_name(mlir_reader *r, mlir_op *o) {
     if (!hilo_mlir_string(r, &o->name, "the name of an operation")) return false;
     o->is_generic = true;
   } else {
+    static const char usual[] =
+        "stablehlo."; /* half of most names, not to be looked at one by one */
     const char *p = r->p;
     if (!mlir_is(*p, MLIR_ALPHA)) return hilo_mlir_expected(r, "an operation");
+    if (HILO_LIKELY(r->end - p > 10 && memcmp(p, usual, sizeof(usual) - 1) == 0))
+      p += sizeof(usual) - 1;
     while (mlir_is(*p, MLIR_IDENT) || (*p == '-' && mlir_is(p[1], MLIR_ALPHA))) p++;
     o->name = (hilo_str){r->p, (size_t)(p - r->p)};
     r->p = p;

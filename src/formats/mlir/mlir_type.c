@@ -176,16 +176,46 @@ static size_t tensor_length(const char *p, const char *end) {
   return 0;
 }
 
+static inline uint64_t load8(const char *p) {
+  uint64_t x;
+  memcpy(&x, p, sizeof(x));
+  return x;
+}
+
+/* Are these n >= 8 bytes the same? */
+static inline bool same_text(const char *a, const char *b, size_t n) {
+  for (size_t i = 0; i + 8 < n; i += 8)
+    if (load8(a + i) != load8(b + i)) return false;
+  return load8(a + n - 8) == load8(b + n - 8);
+}
+
+/* Of both ends: only a cache is addressed with it. */
+static inline uint32_t hash_of_tensor(const char *p, size_t n) {
+  const uint64_t near = n >= 16 ? load8(p + 7) : 0, middle = n >= 24 ? load8(p + n - 16) : 0;
+  const uint64_t h = (load8(p + n - 8) ^ n) * 0x9E3779B97F4A7C15ull ^
+                     (near * 0xC2B2AE3D27D4EB4Full + middle) * 0x165667B19E3779F9ull;
+  return (uint32_t)(h >> 32);
+}
+
+/* Half of the types are that of the tensor before, or begin with its text and so end with it. */
 static bool remembered_tensor(mlir_reader *r, hilo_type *out) {
   const char *start = r->p;
+  const mlir_recent_type *last = r->last_tensor;
+  if (last && last->n <= (size_t)(r->end - start) &&
+      same_text(r->text + last->at, start, last->n)) {
+    *out = (hilo_type){last->type};
+    r->p += last->n;
+    return true;
+  }
   const size_t n = tensor_length(start, r->end);
   mlir_recent_type *slot = NULL;
   uint32_t hash = 0;
   if (HILO_LIKELY(n)) {
-    hash = hilo_hash_name(start, n);
+    hash = hash_of_tensor(start, n);
     slot = &r->recent_types[hash & (MLIR_RECENT_TYPES - 1)];
     if (HILO_LIKELY(slot->hash == hash && slot->n == n &&
-                    memcmp(r->text + slot->at, start, n) == 0)) {
+                    same_text(r->text + slot->at, start, n))) {
+      r->last_tensor = slot;
       *out = (hilo_type){slot->type};
       r->p += n;
       return true;
@@ -193,8 +223,10 @@ static bool remembered_tensor(mlir_reader *r, hilo_type *out) {
   }
   r->p += 7;
   if (!tensor(r, out)) return false;
-  if (slot && r->p == start + n)
+  if (slot && r->p == start + n) {
     *slot = (mlir_recent_type){hash, mlir_offset(r, start), (uint32_t)n, out->ix};
+    r->last_tensor = slot;
+  }
   return true;
 }
 

@@ -27,15 +27,21 @@ void hilo_mlir_names_init(mlir_reader *r, uint32_t n) {
 
 /* ---- finding names ---- */
 
-/* The number that a name is, UINT32_MAX: none that the array holds. */
-static inline uint32_t number_of(const mlir_reader *r, const char *p, size_t n) {
-  if (!mlir_is(*p, MLIR_DIGIT) || n > 8 || (n > 1 && *p == '0')) return UINT32_MAX;
+enum { MAX_DIGITS = 8 };
+
+/* The name at p, and the number that it is; UINT32_MAX: none, or a long one. */
+static inline hilo_str name_at(const char *p, uint32_t *number) {
+  const char *q = p;
   uint32_t v = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (!mlir_is(p[i], MLIR_DIGIT)) return UINT32_MAX;
-    v = v * 10 + (uint32_t)(p[i] - '0');
+  for (uint32_t digit; (digit = (uint32_t)(uint8_t)*q - '0') <= 9; q++) v = v * 10 + digit;
+  const size_t n = (size_t)(q - p);
+  if (HILO_LIKELY(n && n <= MAX_DIGITS && (*p != '0' || n == 1) && !mlir_is(*q, MLIR_SUFFIX))) {
+    *number = v;
+    return (hilo_str){p, n};
   }
-  return v < r->n_numbered ? v : UINT32_MAX;
+  while (mlir_is(*q, MLIR_SUFFIX)) q++;
+  *number = UINT32_MAX;
+  return (hilo_str){p, (size_t)(q - p)};
 }
 
 static void grow_slots(mlir_reader *r) {
@@ -51,10 +57,10 @@ static void grow_slots(mlir_reader *r) {
 }
 
 /* The place that holds index + 1 of the name, 0 where it was never seen. */
-static uint32_t *slot_of(mlir_reader *r, const char *p, size_t n, uint32_t *hash) {
-  const uint32_t number = number_of(r, p, n);
+static inline uint32_t *slot_of(mlir_reader *r, const char *p, size_t n, uint32_t number,
+                                uint32_t *hash) {
   *hash = 0;
-  if (HILO_LIKELY(number != UINT32_MAX)) return &r->numbered[number];
+  if (HILO_LIKELY(number < r->n_numbered)) return &r->numbered[number];
   *hash = hilo_hash_name(p, n) | 1;
   for (uint32_t i = *hash & r->name_mask;; i = (i + 1) & r->name_mask) {
     uint32_t *slot = &r->name_slots[i];
@@ -67,8 +73,9 @@ static uint32_t *slot_of(mlir_reader *r, const char *p, size_t n, uint32_t *hash
 bool hilo_mlir_define(mlir_reader *r, const char *at, size_t n, const mlir_result *values,
                       uint32_t n_values) {
   hilo_arena *scratch = &r->scratch->arena;
-  uint32_t hash;
-  uint32_t *slot = slot_of(r, at, n, &hash);
+  uint32_t hash, number;
+  (void)name_at(at, &number);
+  uint32_t *slot = slot_of(r, at, n, number, &hash);
   const bool is_new = !*slot;
   if (!is_new) {
     const mlir_name *known = &r->names.v[*slot - 1];
@@ -226,10 +233,10 @@ bool hilo_mlir_operand(mlir_reader *r) {
   mlir_skip(r);
   const char *at = r->p;
   if (*at != '%') return hilo_mlir_expected(r, "an operand, as `%0`");
-  const hilo_str name = mlir_suffix_at(at + 1);
+  uint32_t hash, number;
+  const hilo_str name = name_at(at + 1, &number);
   if (!name.n) return hilo_mlir_expected(r, "an operand, as `%0`");
-  uint32_t hash;
-  const uint32_t *slot = slot_of(r, name.p, name.n, &hash);
+  const uint32_t *slot = slot_of(r, name.p, name.n, number, &hash);
   const mlir_name *known = *slot ? &r->names.v[*slot - 1] : NULL;
   if (HILO_UNLIKELY(!known || !known->frame)) return unknown_name(r, at, name.n);
   r->p = name.p + name.n;

@@ -5,7 +5,8 @@
 #include "ir/module.h"
 
 /* The entry and what loops, conditionals and calls reach from it, callee before caller: not the
- * regions of reducers and the like, and not the bodies of fusions. In `arena`. */
+ * regions of reducers and the like, not the bodies of fusions, and not what runs asynchronously,
+ * maybe on another thread. In `arena`. */
 hilo_comp_list hilo_blocks_make(const hilo_module *m, hilo_arena *arena);
 
 #endif

@@ -1,5 +1,7 @@
 #include "sched/schedule_profile.h"
 
+#include "sched/blocks.h"
+
 #include <stdlib.h>
 
 static uint32_t *find_last(const hilo_lifetimes *l, hilo_arena *arena) {
@@ -59,18 +61,7 @@ uint32_t hilo_schedule_live_at(const hilo_schedule_profile *profile, uint32_t pl
 
 uint64_t *hilo_blocks_find(const hilo_module *m, hilo_arena *arena) {
   uint64_t *out = hilo_bitset_create(arena, hilo_module_n_comps(m));
-  hilo_bitset_set(out, hilo_comp_ix(m, m->entry));
-  HILO_FOR_EACH_COMP(m, c) {
-    HILO_FOR_EACH_INST(m, c, i) {
-      switch (hilo_inst_op(m, i)) {
-      case HILO_OP_WHILE:
-      case HILO_OP_CALL:
-      case HILO_OP_CONDITIONAL: break;
-      default: continue;
-      }
-      for (uint32_t k = 0; k < hilo_inst_n_called(m, i); k++)
-        hilo_bitset_set(out, hilo_comp_ix(m, hilo_inst_called(m, i, k)));
-    }
-  }
+  const hilo_comp_list blocks = hilo_blocks_make(m, arena);
+  for (uint32_t k = 0; k < blocks.n; k++) hilo_bitset_set(out, hilo_comp_ix(m, blocks.v[k]));
   return out;
 }

@@ -27,8 +27,7 @@ static inline uint32_t hilo_schedule_first(const hilo_schedule_profile *profile,
  * their number. `*buffers` in `arena`. */
 uint32_t hilo_schedule_live_at(const hilo_schedule_profile *profile, uint32_t place, uint32_t most,
                                uint32_t **buffers, hilo_arena *arena);
-/* Bit by computation: those that run as such: the entry, bodies and conditions of loops, branches,
- * calls. Not those of fusions and reducers. */
+/* The blocks of the module (blocks.h), a bit by computation. */
 uint64_t *hilo_blocks_find(const hilo_module *m, hilo_arena *arena);
 
 #endif

@@ -87,6 +87,7 @@ static bool changes_programs(hilo_option_id id) {
   case HILO_OPTION_print_options:
   case HILO_OPTION_print_all_options:
   case HILO_OPTION_time_passes:
+  case HILO_OPTION_timings:
   case HILO_OPTION_stats:
   case HILO_OPTION_jobs:
   case HILO_OPTION_batch:

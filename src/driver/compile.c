@@ -10,6 +10,7 @@
 
 typedef struct {
   hilo_program program;
+  hilo_phases phases;
   hilo_arena *module_arena;
   bool is_loaded;
 } job;
@@ -40,14 +41,17 @@ static hilo_status load(job *j, hilo_module **m) {
   hilo_program *p = &j->program;
   HILO_TRY(hilo_load(j->module_arena, p->config->input.p, p->diags, m));
   HILO_TRY(convert_to_hlo(p, *m));
+  hilo_phases_end(&j->phases, HILO_PHASE_READ);
   if (hilo_log_is_on(p->log, HILO_LEVEL_INFO)) {
     char signature[HILO_SHA256_HEX + 1];
     hilo_module_signature(*m, p->scratch, signature);
     hilo_arena_reset(p->scratch);
     HILO_LOG(p->log, INFO, "IR signature: %s", signature);
+    hilo_phases_end(&j->phases, HILO_PHASE_SIGN);
   }
   HILO_TRY(hilo_verify(*m, p->diags));
   settle_ranks(j, *m);
+  hilo_phases_end(&j->phases, HILO_PHASE_VERIFY);
   return HILO_OK;
 }
 
@@ -72,7 +76,10 @@ static hilo_program_place place_of(hilo_program *p) {
 static hilo_status compile_flat(hilo_program *p, hilo_module *m) {
   const hilo_program_place place = place_of(p);
   HILO_TRY(hilo_program_make(p, m, &place));
-  return hilo_program_commit(p);
+  hilo_phases_end(p->phases, HILO_PHASE_COMPILE);
+  HILO_TRY(hilo_program_commit(p));
+  hilo_phases_end(p->phases, HILO_PHASE_COMMIT);
+  return HILO_OK;
 }
 
 /* ---- all of it ---- */
@@ -115,12 +122,15 @@ static hilo_status compile(hilo_workspace *w, const hilo_config *config, hilo_lo
            .module_arena = &w->module};
   job *volatile kept = &j; /* read after a longjmp */
   hilo_workspace *volatile space = w;
+  hilo_phases_begin(&j.phases, config->timings);
+  j.program.phases = &j.phases;
   hilo_workspace_set_oom(w, &oom);
   diags->arena->oom = &oom;
   volatile hilo_status status = HILO_OUT_OF_MEMORY;
   if (setjmp(oom) == 0) status = run(kept);
   kept->program.diags->arena->oom = outer;
   hilo_program_abort(&kept->program);
+  hilo_phases_print(&kept->phases, log);
   hilo_workspace_reset(space);
   hilo_workspace_set_oom(space, NULL);
   *is_loaded = kept->is_loaded;

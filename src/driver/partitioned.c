@@ -266,6 +266,7 @@ static hilo_status prepare(job *j, hilo_module *m, hilo_layers *layers, hilo_uni
   runner.ctx.log = p->log;
   HILO_TRY(hilo_program_proven(
       p, hilo_pipeline_run(&hilo_pipeline_pre_partition, &runner, m, config, p->log)));
+  hilo_phases_end(p->phases, HILO_PHASE_PREPARE);
   if (is_dumped(config, point_before_cut))
     HILO_TRY(dump_point(p, m, config->out_dir, point_before_cut));
   const hilo_layers_options how = {.detect = !config->disable_layer_det};
@@ -282,11 +283,13 @@ static hilo_status prepare(job *j, hilo_module *m, hilo_layers *layers, hilo_uni
   const hilo_cut_options how_to_share = {.share = !config->force_all_uniq,
                                          .share_scalars = config->share_scalars};
   *units = hilo_layers_group(layers, &grouping, p->kept);
+  hilo_phases_end(p->phases, HILO_PHASE_LAYERS);
   HILO_TRY(hilo_partition_cut(m, layers, units, &how_to_share, &runner.ctx, p->kept, &j->cut));
   if (config->dump_partitioned_hlo || is_dumped(config, point_cut))
     HILO_TRY(dump_point(p, m, config->out_dir, point_cut));
   report_pieces(j);
   hilo_arena_reset(p->scratch);
+  hilo_phases_end(p->phases, HILO_PHASE_CUT);
   return hilo_netlist_check(&j->cut, p->diags, p->scratch);
 }
 
@@ -363,16 +366,22 @@ static hilo_status run(job *j, hilo_module *m) {
   hilo_program *p = j->program;
   char signature[HILO_SHA256_HEX + 1];
   hilo_module_signature(m, p->scratch, signature);
+  hilo_phases_end(p->phases, HILO_PHASE_SIGN);
   hilo_arena_reset(p->scratch);
   hilo_layers layers;
   hilo_units units;
   warn_of_unknown_points(p);
   HILO_TRY(prepare(j, m, &layers, &units));
+  hilo_phases_end(p->phases, HILO_PHASE_NETLIST);
   j->digests = HILO_NEW_ZEROED(p->kept, hilo_digest, j->cut.n_definitions + 1);
   j->tasks = HILO_NEW_ZEROED(p->kept, task, j->cut.n_definitions + 1);
   HILO_TRY(compile_definitions(j));
+  hilo_phases_end(p->phases, HILO_PHASE_COMPILE);
   HILO_TRY(write_netlist(j, signature));
-  return commit(j);
+  hilo_phases_end(p->phases, HILO_PHASE_NETLIST);
+  HILO_TRY(commit(j));
+  hilo_phases_end(p->phases, HILO_PHASE_COMMIT);
+  return HILO_OK;
 }
 
 /* Nothing of the tasks is left, and on failure no file and no directory either. */

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "driver/config.h"
+#include "driver/phases.h"
 #include "driver/pipeline.h"
 #include "driver/run/run_prove.h"
 
@@ -15,6 +16,7 @@ typedef struct {
   hilo_diags *diags;
   hilo_arena *scratch, *text;    /* needed while the program is made */
   hilo_arena *kept;              /* what is left of it: `outputs` */
+  hilo_phases *phases;           /* of the compile that it is part of; NULL: nobody asks */
   hilo_prover *prover;           /* of --check-each, in `text`; else NULL */
   hilo_vec(hilo_output) outputs; /* written under temporary names, in order of commitment */
 } hilo_program;

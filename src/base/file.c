@@ -114,6 +114,7 @@ hilo_status hilo_file_read(hilo_arena *arena, const char *path, uint64_t max_byt
 /* ---- directories ---- */
 
 hilo_status hilo_file_make_directories(hilo_arena *arena, const char *path, hilo_diags *diags) {
+  if (path[0] && !mkdir(path, 0777)) return HILO_OK; /* mostly only the last one is missing */
   const hilo_str copy = hilo_str_copy(arena, hilo_str_of(path));
   char *const p = (char *)(uintptr_t)copy.p;
   for (size_t i = 1; i <= copy.n; i++) {
@@ -183,8 +184,10 @@ hilo_status hilo_output_begin(hilo_output *out, hilo_arena *arena, const char *p
     out->fd = STDOUT_FILENO;
     return HILO_OK;
   }
+  /* A link stays a link, and what it leads to is replaced. */
   char resolved[PATH_MAX];
-  const char *target = realpath(path, resolved);
+  const bool is_link = readlink(path, resolved, 1) > 0;
+  const char *target = is_link ? realpath(path, resolved) : NULL;
   out->target = (char *)(uintptr_t)hilo_str_copy(arena, hilo_str_of(target ? target : path)).p;
   const size_t name_bytes = strlen(out->target) + 64;
   out->temporary = hilo_arena_alloc(arena, name_bytes, 1);

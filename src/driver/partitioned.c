@@ -205,6 +205,34 @@ static hilo_status compile_definitions(job *j) {
   return report_failures(j);
 }
 
+/* Files of a definition get their names. Runs in any thread. */
+static void run_commit(void *ctx, void *its, unsigned worker_ix) {
+  (void)ctx, (void)worker_ix;
+  task *volatile t = its; /* read after a longjmp */
+  t->kept.oom = &t->oom;
+  t->status = setjmp(t->oom) == 0 ? hilo_program_commit(&t->program) : HILO_OUT_OF_MEMORY;
+  t->kept.oom = NULL;
+}
+
+/* Names for the files of all definitions. Of many, by all threads: each rename is a journal entry.
+ */
+static hilo_status commit_definitions(job *j) {
+  enum { FEW = 64 };
+  hilo_program *p = j->program;
+  const uint32_t n = j->cut.n_definitions;
+  const hilo_queue_options options = {.run = run_commit,
+                                      .ctx = j,
+                                      .n_threads =
+                                          n < FEW ? 1 : hilo_threads_for(p->config->jobs, n),
+                                      .max_tasks = MAX_TASKS};
+  hilo_queue *queue = hilo_queue_create(p->kept, &options);
+  for (uint32_t d = 0; d < n; d++)
+    while (!hilo_queue_try_push(queue, &j->tasks[d], 0)) join_one(queue);
+  while (join_one(queue)) continue;
+  hilo_queue_destroy(queue);
+  return report_failures(j);
+}
+
 /* ---- before and after ---- */
 
 static void report_layers(const job *j, const hilo_layers *layers) {
@@ -337,12 +365,7 @@ static void remove_stale(job *j) {
 
 static hilo_status commit(job *j) {
   hilo_program_retract(j->program);
-  for (uint32_t d = 0; d < j->cut.n_definitions; d++) {
-    const hilo_status status = hilo_program_commit(&j->tasks[d].program);
-    if (status == HILO_OK) continue;
-    hilo_diags_append(j->program->diags, &j->tasks[d].diags);
-    return status;
-  }
+  HILO_TRY(commit_definitions(j));
   HILO_TRY(hilo_program_commit(j->program));
   remove_stale(j);
   return HILO_OK;

@@ -5,6 +5,7 @@
 #include "driver/run/run_seed.h"
 #include "formats/load.h"
 #include "ir/verify.h"
+#include "passes/stablehlo/sdy.h"
 
 enum { MAX_RANKS = 1 << 16 };
 
@@ -35,6 +36,7 @@ static hilo_status settle_ranks(hilo_run_job *j, hilo_module *m) {
 
 static hilo_status check_and_settle(hilo_run_job *j, hilo_str path, hilo_module *m) {
   if (!j->config->no_verify) HILO_TRY(hilo_verify(m, j->diags));
+  HILO_TRY(hilo_sdy_to_custom_calls(m, &j->module_arena, j->diags));
   const uint32_t n = hilo_seed_elided(m, j->config->seed, (uint64_t)j->config->max_bytes);
   const uint32_t n_fed = hilo_seed_n_fed(m, &j->module_arena);
   hilo_place place = HILO_NOWHERE;

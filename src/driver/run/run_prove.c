@@ -5,6 +5,7 @@
 #include "driver/run/run_seed.h"
 #include "eval/draws.h"
 #include "ir/etype_format.h"
+#include "passes/stablehlo/sdy.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -148,6 +149,8 @@ static bool evaluate(hilo_prover *p, const hilo_module *m, side *s, const char *
                                     .seed = (uint64_t)p->options.seed,
                                     .draws = &p->draws,
                                     .diags = &diags};
+  if (hilo_sdy_to_custom_calls(s->m, &s->arena, &diags) != HILO_OK)
+    return give_up_by(p, when, &diags), false;
   if (hilo_evaluate_fits(s->m, s->m->entry, &options, &s->arena) != HILO_OK ||
       (!p->is_weight && make_inputs(p, s->m, &diags) != HILO_OK))
     return give_up_by(p, when, &diags), false;

@@ -1,5 +1,6 @@
 #include "driver/run/run_seed.h"
 
+#include "analysis/custom_call.h"
 #include "analysis/outside.h"
 #include "driver/run/run_uses.h"
 
@@ -15,6 +16,7 @@ typedef struct {
   uint32_t n_replicas, n_partitions;
   uint64_t seed;
   hilo_arena *arena;
+  bool is_whole; /* see is_unpartitioned */
 } seeder;
 
 static uint64_t bits_at(uint64_t key, uint64_t k) { return hilo_hash_u64(key + (k + 1) * GOLDEN); }
@@ -48,9 +50,24 @@ static uint32_t tile_of(const hilo_sharding_attrs *a, uint32_t partition) {
   return partition;
 }
 
+/* Is the program one that nobody has partitioned yet, so that each rank has the whole of a value?
+ */
+static bool is_unpartitioned(const hilo_module *m) {
+  HILO_FOR_EACH_COMP(m, c) {
+    HILO_FOR_EACH_INST(m, c, i) {
+      if (hilo_is_custom_call_to(m, i, "Sharding") ||
+          hilo_is_custom_call_to(m, i, "SPMDFullToShardShape") ||
+          hilo_is_custom_call_to(m, i, "SPMDShardToFullShape"))
+        return true;
+    }
+  }
+  return false;
+}
+
 /* Equal keys, equal slices. */
 static uint32_t shard_of(const seeder *s, uint32_t leaf, uint32_t rank) {
   if (s->facts[leaf].demands & 1u << HILO_DEMAND_UNIFORM) return 0;
+  if (s->is_whole) return rank / s->n_partitions * s->n_partitions;
   const hilo_record record = sharding_of(s, leaf);
   if (!record.ix) return rank;
   const hilo_sharding_attrs a = hilo_sharding_get(&s->m->records, record);
@@ -222,7 +239,14 @@ hilo_status hilo_seed_inputs(const hilo_module *m, const hilo_leaves *leaves, in
                              uint32_t n_replicas, uint32_t n_partitions, uint64_t max_bytes,
                              const uint64_t *skip, hilo_arena *arena, hilo_diags *diags,
                              hilo_arrays *out) {
-  seeder s = {m, leaves, NULL, n_replicas, n_partitions, (uint64_t)seed, arena};
+  seeder s = {m,
+              leaves,
+              NULL,
+              n_replicas,
+              n_partitions,
+              (uint64_t)seed,
+              arena,
+              .is_whole = is_unpartitioned(m)};
   HILO_TRY(check(&s, max_bytes, skip, diags));
   s.facts = hilo_uses_of_params(m, leaves, arena);
   *out = (hilo_arrays){HILO_NEW_ZEROED(arena, hilo_array, leaves->n + 1), leaves->n,

@@ -445,7 +445,8 @@ static outcome run_step(hilo_machine *k, hilo_fiber *fiber, hilo_frame *f, const
       return run_fused_transfer(k, fiber, f, s, true);
     if (hilo_is_custom_call_to(k->m, s->inst, "FusedRecv"))
       return run_fused_transfer(k, fiber, f, s, false);
-    if (hilo_is_custom_call_to(k->m, s->inst, HILO_TARGET_COLLECTIVE_MATMUL))
+    if (hilo_is_custom_call_to(k->m, s->inst, HILO_TARGET_COLLECTIVE_MATMUL) ||
+        hilo_is_shard_to_full(k->m, s->inst))
       return run_collective(k, fiber, f, s, false);
     return run_custom_call(k, fiber, f, s);
   default: return evaluate(k, fiber, f, s);

@@ -341,7 +341,9 @@ hilo_status hilo_collective_compute(const hilo_eval *e, const hilo_participants 
   case HILO_OP_COLLECTIVE_PERMUTE_START: return hilo_collective_permute(e, all, results);
   case HILO_OP_COLLECTIVE_REDUCE: return collective_reduce(e, all, results);
   case HILO_OP_RAGGED_ALL_TO_ALL: return hilo_collective_ragged(e, all, results);
-  case HILO_OP_CUSTOM_CALL: return hilo_collective_matmul(e, all, results);
+  case HILO_OP_CUSTOM_CALL:
+    return (hilo_is_shard_to_full(e->m, all->insts[0]) ? hilo_collective_shard_to_full
+                                                       : hilo_collective_matmul)(e, all, results);
   case HILO_OP_REDUCE_SCATTER: return reduce_scatter(e, all, results);
   default: return all_reduce(e, all, results);
   }

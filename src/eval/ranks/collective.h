@@ -49,4 +49,11 @@ HILO_NODISCARD hilo_status hilo_collective_matmul_degree(const hilo_eval *e, hil
 hilo_status hilo_collective_matmul(const hilo_eval *e, const hilo_participants *all,
                                    hilo_value *results);
 
+/* ---- shard_shapes.c ---- */
+
+/* Is `i` an SPMDShardToFullShape to which all partitions come with a part? */
+bool hilo_is_shard_to_full(const hilo_module *m, hilo_inst i);
+hilo_status hilo_collective_shard_to_full(const hilo_eval *e, const hilo_participants *all,
+                                          hilo_value *results);
+
 #endif

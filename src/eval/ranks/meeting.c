@@ -88,7 +88,9 @@ static hilo_status grouping_key(hilo_machine *k, hilo_inst i, uint32_t *degree, 
   const hilo_op op = hilo_inst_op(k->m, i);
   *degree = 0;
   if (op == HILO_OP_CUSTOM_CALL) {
-    HILO_TRY(hilo_collective_matmul_degree(&k->e, i, k->n_ranks, degree));
+    *degree = k->o->n_partitions;
+    if (!hilo_is_shard_to_full(k->m, i))
+      HILO_TRY(hilo_collective_matmul_degree(&k->e, i, k->n_ranks, degree));
     *key = (uint64_t)*degree << 4 | 8;
     return HILO_OK;
   }

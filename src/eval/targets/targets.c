@@ -199,7 +199,7 @@ static const struct {
     {"ResizeBilinear", hilo_target_resize},
     {"ResizeNearest", hilo_target_resize},
     {"ResizeNearestGrad", hilo_target_resize_gradient},
-    {"SPMDFullToShardShape", pass_operands},
+    {"SPMDFullToShardShape", hilo_target_full_to_shard},
     {"SPMDShardToFullShape", pass_operands},
     {"SetBound", pass_operands},
     {"Sharding", pass_operands},

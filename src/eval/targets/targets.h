@@ -26,6 +26,8 @@ hilo_target_fn hilo_target_activation;
 hilo_target_fn hilo_target_softmax;
 hilo_target_fn hilo_target_rms_norm;
 hilo_target_fn hilo_target_layer_norm;
+/* ---- ranks/shard_shapes.c ---- */
+hilo_target_fn hilo_target_full_to_shard;
 /* ---- targets_pick.c ---- */
 hilo_target_fn hilo_target_arg_extreme;
 hilo_target_fn hilo_target_resize;

@@ -27,29 +27,48 @@ static const char *entry_end(const char *p, const char *end, bool key) {
   return end;
 }
 
-/* `manual_axes` comes last, wherever the dictionary has it. */
-static void print_words(mlir_printer *p, hilo_str dictionary, bool named, bool axes) {
+static mlir_word_place place_of(hilo_str key) {
+  if (hilo_str_is(key, "name")) return MLIR_WORD_NAME;
+  if (hilo_str_is(key, "manual_axes")) return MLIR_WORD_LAST;
+  const bool leads =
+      hilo_str_ends(key, "_axes") || hilo_str_is(key, "axes") || hilo_str_is(key, "params");
+  return leads ? MLIR_WORD_LEADING : MLIR_WORD_BEHIND;
+}
+
+/* As it stands behind a word: numbers without their type, directions by name. */
+static hilo_str bare_value(hilo_str key, hilo_str value) {
+  static const char *const directions[] = {"NONE", "FORWARD", "BACKWARD", "BOTH"};
+  const char *colon =
+      value.n && *value.p >= '0' && *value.p <= '9' ? memchr(value.p, ':', value.n) : NULL;
+  int64_t number;
+  if (!colon) return value;
+  value = hilo_str_trim((hilo_str){value.p, (size_t)(colon - value.p)});
+  if (hilo_str_is(key, "allowed_direction") && hilo_str_parse_i64(value, &number) && number >= 0 &&
+      number < (int64_t)HILO_COUNT(directions))
+    return hilo_str_of(directions[number]);
+  return value;
+}
+
+void mlir_print_words(mlir_printer *p, hilo_str dictionary, mlir_word_place place) {
+  if (dictionary.n < 2) return;
   const char *at = dictionary.p + 1, *end = dictionary.p + dictionary.n - 1;
   while (at < end) {
     const char *key_end = entry_end(at, end, true);
     const char *value_end = key_end < end ? entry_end(key_end + 1, end, false) : end;
-    const char *value = key_end < end ? key_end + 1 : end;
+    const char *from = key_end < end ? key_end + 1 : end;
     const hilo_str key = hilo_str_trim((hilo_str){at, (size_t)(key_end - at)});
+    const hilo_str value =
+        bare_value(key, hilo_str_trim((hilo_str){from, (size_t)(value_end - from)}));
     at = value_end + 1;
-    if (hilo_str_is(key, "manual_axes") != axes) continue;
-    hilo_sb_char(p->out, ' ');
-    if (named) {
+    if (place_of(key) != place) continue;
+    hilo_sb_char(p->out, place == MLIR_WORD_NAME ? '<' : ' ');
+    if (place == MLIR_WORD_BEHIND || place == MLIR_WORD_LAST) {
       hilo_sb_str(p->out, key);
       hilo_sb_char(p->out, '=');
     }
-    hilo_sb_str(p->out, hilo_str_trim((hilo_str){value, (size_t)(value_end - value)}));
+    hilo_sb_str(p->out, value);
+    if (place == MLIR_WORD_NAME) hilo_sb_char(p->out, '>');
   }
-}
-
-void mlir_print_words(mlir_printer *p, hilo_str dictionary, bool named) {
-  if (dictionary.n < 2) return;
-  print_words(p, dictionary, named, false);
-  print_words(p, dictionary, named, true);
 }
 
 static bool is_word(const char *p, const char *end) {

@@ -97,7 +97,11 @@ static void add_custom_call(mlir_printer *p, hilo_inst i) {
 static void print_sdy(mlir_printer *p, hilo_inst i) {
   mlir_print_sdy_head(p, i);
   PRINT(p->out, " : ");
-  mlir_print_type(p, hilo_inst_type(p->m, i));
+  const hilo_type type = hilo_inst_type(p->m, i);
+  const bool gives_nothing = hilo_type_is_tuple(&p->m->types, type) &&
+                             !hilo_type_n_elements_of_tuple(&p->m->types, type) &&
+                             hilo_inst_n_operands(p->m, i);
+  mlir_print_type(p, gives_nothing ? hilo_inst_type(p->m, hilo_inst_operand(p->m, i, 0)) : type);
 }
 
 void mlir_op_custom_call(mlir_printer *p, hilo_inst i) {

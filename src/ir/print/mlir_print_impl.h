@@ -195,8 +195,16 @@ hilo_op mlir_compact_reducer(const mlir_printer *p, hilo_inst reduce);
 bool mlir_is_sdy(const mlir_printer *p, hilo_inst i);
 /* `sdy.sharding_constraint %0 <@mesh, [{}]>`: the name, operands and attributes. */
 void mlir_print_sdy_head(mlir_printer *p, hilo_inst i);
-/* The entries of a dictionary: ` a=1 b=2`, or ` 1` without names. */
-void mlir_print_words(mlir_printer *p, hilo_str dictionary, bool named);
+/* Where an entry of the dictionary stands in the pretty form: `<"x">` behind the operation's name,
+ * ` [{"a"}]` before the operands, ` a=1` behind these, or last of all (manual_axes). */
+typedef enum {
+  MLIR_WORD_NAME,
+  MLIR_WORD_LEADING,
+  MLIR_WORD_BEHIND,
+  MLIR_WORD_LAST,
+} mlir_word_place;
+/* Those entries that stand there. */
+void mlir_print_words(mlir_printer *p, hilo_str dictionary, mlir_word_place place);
 
 /* ---- locations ---- */
 void mlir_locations_init(mlir_printer *p);

@@ -178,12 +178,16 @@ bool mlir_is_sdy(const mlir_printer *p, hilo_inst i) {
 void mlir_print_sdy_head(mlir_printer *p, hilo_inst i) {
   const hilo_custom_call_attrs a = hilo_attrs(p->m, i, custom_call);
   const bool has_region = hilo_inst_n_called(p->m, i) != 0;
+  const hilo_extra_attrs e = hilo_inst_extra(p->m, i);
+  const hilo_str words = hilo_string_of(p->m, e.backend_config);
   hilo_sb_str(p->out, hilo_string_of(p->m, a.target));
+  mlir_print_words(p, words, MLIR_WORD_NAME);
+  mlir_print_words(p, words, MLIR_WORD_LEADING);
   hilo_sb_cat(p->out, has_region ? "(" : " ");
   mlir_print_operands(p, i, 0);
   if (has_region) hilo_sb_char(p->out, ')');
-  const hilo_extra_attrs e = hilo_inst_extra(p->m, i);
-  mlir_print_words(p, hilo_string_of(p->m, e.backend_config), has_region);
+  mlir_print_words(p, words, MLIR_WORD_BEHIND);
+  mlir_print_words(p, words, MLIR_WORD_LAST);
   if (has_region || !e.sharding.ix) return;
   hilo_sb_char(p->out, ' ');
   hilo_sb_str(p->out, hilo_string_of(p->m, hilo_sharding_get(&p->m->records, e.sharding).named));

@@ -5,6 +5,7 @@
  * A constraint becomes a custom call `Sharding`, a manual computation a call of its body, between
  * XLA's calls from full to shard shape and back where the shapes differ. */
 #include "passes/stablehlo/legalize.h"
+#include "passes/stablehlo/sdy.h"
 
 #include "base/vec.h"
 
@@ -387,4 +388,23 @@ void hilo_legalize_sdy(hilo_legalizer *l) {
     row->func = hilo_func_put(&m->records, &func).ix;
   }
   m->header.meshes.n = 0;
+}
+
+static bool has_sdy_call(const hilo_module *m) {
+  HILO_FOR_EACH_COMP(m, c) {
+    HILO_FOR_EACH_INST(m, c, i) {
+      if (hilo_inst_is(m, i, HILO_OP_CUSTOM_CALL) &&
+          hilo_str_starts(hilo_string_of(m, hilo_attrs(m, i, custom_call).target), "sdy."))
+        return true;
+    }
+  }
+  return false;
+}
+
+hilo_status hilo_sdy_to_custom_calls(hilo_module *m, hilo_arena *scratch, hilo_diags *diags) {
+  if (!has_sdy_call(m)) return HILO_OK;
+  hilo_pass_ctx ctx = {.diags = diags, .scratch = scratch};
+  hilo_legalizer l = {.m = m, .ctx = &ctx};
+  hilo_legalize_sdy(&l);
+  return l.status;
 }

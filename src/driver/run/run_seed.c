@@ -166,7 +166,7 @@ static void make_dominant(hilo_etype etype, hilo_dims dims, uint64_t n, char *da
 }
 
 static int64_t size_of(hilo_dims dims, uint32_t d) {
-  return dims.v[d] < 0 ? HILO_SEED_OPEN_SIZE : dims.v[d];
+  return dims.v[d] < 0 ? HILO_OPEN_SIZE : dims.v[d];
 }
 
 /* UINT64_MAX: too many. */

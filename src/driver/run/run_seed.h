@@ -13,9 +13,6 @@
 
 #include "driver/run/run_arrays.h"
 
-/* A dimension without bound has this size. */
-enum { HILO_SEED_OPEN_SIZE = 3 };
-
 /* One array a leaf, in `arena`. HILO_LIMIT_ERROR, with a diagnostic, if a parameter cannot be made
  * (opaque), or all of them exceed max_bytes (0: no limit). `skip`: leaves
  * with their bit set are left empty. */

@@ -286,6 +286,32 @@ static void demands_of_ragged_exchange(tracer *t, hilo_inst i) {
   }
 }
 
+/* Sizes that are operands are those that open dimensions have. */
+static void demands_of_sizes(tracer *t, hilo_inst i) {
+  const double size = HILO_OPEN_SIZE;
+  switch (hilo_inst_op(t->m, i)) {
+  case HILO_OP_DYNAMIC_IOTA: want_operand(t, i, 0, HILO_DEMAND_RANGE, size, size); break;
+  case HILO_OP_DYNAMIC_BROADCAST_IN_DIM:
+    want_operand(t, i, 1, HILO_DEMAND_RANGE, size, size);
+    break;
+  case HILO_OP_DYNAMIC_RESHAPE:
+    for (uint32_t k = 1; k < hilo_inst_n_operands(t->m, i); k++)
+      want_operand(t, i, k, HILO_DEMAND_RANGE, size, size);
+    break;
+  case HILO_OP_DYNAMIC_GATHER: want_operand(t, i, 2, HILO_DEMAND_RANGE, 1, size); break;
+  case HILO_OP_DYNAMIC_CONV: want_operand(t, i, 2, HILO_DEMAND_RANGE, 0, size); break;
+  case HILO_OP_DYNAMIC_PAD:
+    for (uint32_t k = 2; k < 5; k++) want_operand(t, i, k, HILO_DEMAND_RANGE, 0, size);
+    break;
+  case HILO_OP_REAL_DYNAMIC_SLICE: /* start, limit, stride */
+    want_operand(t, i, 1, HILO_DEMAND_RANGE, 0, size);
+    want_operand(t, i, 2, HILO_DEMAND_RANGE, size, size);
+    want_operand(t, i, 3, HILO_DEMAND_RANGE, 1, size);
+    break;
+  default: break;
+  }
+}
+
 static void demands_of(tracer *t, hilo_inst i) {
   const hilo_module *m = t->m;
   switch (hilo_inst_op(m, i)) {
@@ -326,6 +352,13 @@ static void demands_of(tracer *t, hilo_inst i) {
     if (d < dims.n) want_operand(t, i, 1, HILO_DEMAND_RANGE, 0, (double)dims.v[d]);
     break;
   }
+  case HILO_OP_DYNAMIC_BROADCAST_IN_DIM:
+  case HILO_OP_DYNAMIC_CONV:
+  case HILO_OP_DYNAMIC_GATHER:
+  case HILO_OP_DYNAMIC_IOTA:
+  case HILO_OP_DYNAMIC_PAD:
+  case HILO_OP_DYNAMIC_RESHAPE:
+  case HILO_OP_REAL_DYNAMIC_SLICE: demands_of_sizes(t, i); break;
   case HILO_OP_RAGGED_ALL_TO_ALL: demands_of_ragged_exchange(t, i); break;
   case HILO_OP_RAGGED_DOT: {
     const hilo_dims rows = hilo_inst_dims(m, hilo_inst_operand(m, i, 0));

@@ -9,6 +9,9 @@
 
 #include "driver/run/run_arrays.h"
 
+/* The size of a dimension without bound in seeded inputs. */
+enum { HILO_OPEN_SIZE = 3 };
+
 typedef enum {
   HILO_DEMAND_RANGE,    /* lo … hi, both included */
   HILO_DEMAND_NONZERO,  /* a divisor */

@@ -4,6 +4,7 @@
 #include "analysis/canonical.h"
 #include "base/file.h"
 #include "base/timer.h"
+#include "driver/dumps.h"
 #include "driver/pipeline.h"
 #include "driver/report.h"
 #include "driver/run/run_prove.h"
@@ -30,7 +31,8 @@ typedef struct {
   uint64_t *ns[N_PARTS];         /* per run */
   uint32_t n_insts;              /* as read */
   hilo_prover *prover;           /* of --check-each; else NULL */
-  hilo_sb text;                  /* the output of the last run, in text_arena */
+  hilo_dumper dumper;
+  hilo_sb text; /* the output of the last run, in text_arena */
 } job;
 
 /* ---- what to run ---- */
@@ -69,36 +71,6 @@ static hilo_status run_pipeline(job *j, hilo_runner *runner, hilo_module *m) {
   for (uint32_t i = 0; i < j->passes.n; i++)
     HILO_TRY(hilo_runner_run(runner, m, &hilo_pass_table[j->passes.v[i]]));
   return HILO_OK;
-}
-
-/* ---- dumps around passes ---- */
-
-static bool names(hilo_words words, const char *key) {
-  for (uint32_t i = 0; i < words.n; i++)
-    if (hilo_str_is(words.v[i], key)) return true;
-  return false;
-}
-
-static void dump(job *j, const hilo_module *m, const char *when, const char *key) {
-  hilo_sb sb = hilo_sb_make(&j->text_arena);
-  hilo_sb_printf(&sb, "// %s %s\n", when, key);
-  const hilo_print_options options = {.elide_large_constants = true};
-  hilo_hlo_print(m, &options, &sb);
-  hilo_log_print_console(j->log, hilo_sb_view(&sb));
-  hilo_sb_free(&sb);
-}
-
-static void before_pass(void *ctx, const hilo_module *m, const hilo_pass_info *pass) {
-  job *j = ctx;
-  if (names(j->config->print_before, pass->key)) dump(j, m, "before", pass->key);
-  hilo_prover_before(j->prover, m);
-}
-
-static void after_pass(void *ctx, const hilo_module *m, const hilo_pass_stats *run, bool changed) {
-  job *j = ctx;
-  if (names(j->config->print_after, run->pass->key) || (j->config->print_changed && changed))
-    dump(j, m, "after", run->pass->key);
-  hilo_prover_after(j->prover, m, run->pass, changed);
 }
 
 /* ---- one run ---- */
@@ -152,6 +124,7 @@ static hilo_status run_once(job *j, hilo_runner *runner, hilo_module **out, int3
     j->prover =
         hilo_prover_for_each(&j->input_arena, j->config->check_each, m, j->config->num_partitions,
                              j->config->num_replicas, j->log, j->diags);
+  j->dumper.prover = j->prover;
   at[PART_PASSES] = hilo_now_ns();
   HILO_TRY(j->config->signature ? hilo_pipeline_to_hlo(runner, m) : run_pipeline(j, runner, m));
   if (hilo_prover_failed(j->prover)) return HILO_INPUT_ERROR;
@@ -183,6 +156,8 @@ static void report(job *j, const hilo_module *m, const hilo_runner *runner) {
   hilo_sb sb = hilo_sb_make(&j->text_arena);
   if (j->config->time_passes != HILO_REPORT_NONE)
     hilo_report_passes(runner, j->config->time_passes, &sb);
+  if (j->config->mlir_pass_statistics)
+    hilo_report_statistics(runner, j->config->mlir_pass_statistics_display, &j->scratch, &sb);
   if (j->config->stats != HILO_REPORT_NONE)
     hilo_report_stats(m, j->config->stats, &j->scratch, &sb);
   if (j->config->repeat > 1) report_medians(j, &sb);
@@ -230,7 +205,8 @@ static hilo_status run(job *j) {
                             &j->input));
   const hilo_pass_options pass_options = hilo_pipeline_pass_options(j->config);
   hilo_runner_options options = hilo_pipeline_runner_options(j->config);
-  options.hooks = (hilo_pass_hooks){j, before_pass, after_pass};
+  hilo_dumper_init(&j->dumper, j->config, j->log, j->diags, NULL, &j->text_arena);
+  options.hooks = hilo_dumper_hooks(&j->dumper);
   hilo_runner runner =
       hilo_runner_make(&j->input_arena, &j->scratch, j->diags, &pass_options, &options);
   runner.ctx.log = j->log;

@@ -25,26 +25,20 @@ static void report(hilo_program *p, const hilo_module *m, const hilo_runner *run
   hilo_sb sb = hilo_sb_make(p->text);
   if (p->config->time_passes != HILO_REPORT_NONE)
     hilo_report_passes(runner, p->config->time_passes, &sb);
+  if (p->config->mlir_pass_statistics)
+    hilo_report_statistics(runner, p->config->mlir_pass_statistics_display, p->scratch, &sb);
   if (p->config->stats != HILO_REPORT_NONE && status == HILO_OK)
     hilo_report_stats(m, p->config->stats, p->scratch, &sb);
   hilo_log_print(p->log, hilo_sb_view(&sb));
   hilo_sb_free(&sb);
 }
 
-static void before_pass(void *ctx, const hilo_module *m, const hilo_pass_info *pass) {
-  (void)pass;
-  hilo_prover_before(ctx, m);
-}
-
-static void after_pass(void *ctx, const hilo_module *m, const hilo_pass_stats *run, bool changed) {
-  hilo_prover_after(ctx, m, run->pass, changed);
-}
-
 void hilo_program_prove(hilo_program *p, const hilo_module *m, hilo_runner_options *options) {
   const hilo_config *config = p->config;
   p->prover = hilo_prover_for_each(p->text, config->check_each, m, config->num_partitions,
                                    config->num_replicas, p->log, p->diags);
-  if (p->prover) options->hooks = (hilo_pass_hooks){p->prover, before_pass, after_pass};
+  hilo_dumper_init(&p->dumper, config, p->log, p->diags, p->prover, p->text);
+  options->hooks = hilo_dumper_hooks(&p->dumper);
 }
 
 hilo_status hilo_program_proven(hilo_program *p, hilo_status status) {
@@ -176,7 +170,8 @@ static hilo_status compile(hilo_program *p, hilo_module *m, const hilo_program_p
 /* Files that bind weights are not part of the key; reports about the schedule are not kept. */
 static bool uses_cache(const hilo_program *p, const hilo_module *m) {
   const bool reports = p->config->analyze_schedule_json.n || p->config->memory_report.n;
-  return p->config->cache_dir.n && !m->header.weight_files && !reports;
+  return p->config->cache_dir.n && !m->header.weight_files && !reports &&
+         !hilo_dumps_wanted(p->config);
 }
 
 static void explain_miss(hilo_program *p, const hilo_cache_key *key) {

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "driver/config.h"
+#include "driver/dumps.h"
 #include "driver/phases.h"
 #include "driver/pipeline.h"
 #include "driver/run/run_prove.h"
@@ -18,6 +19,7 @@ typedef struct {
   hilo_arena *kept;              /* what is left of it: `outputs` */
   hilo_phases *phases;           /* of the compile that it is part of; NULL: nobody asks */
   hilo_prover *prover;           /* of --check-each, in `text`; else NULL */
+  hilo_dumper dumper;            /* of what is printed around passes */
   hilo_vec(hilo_output) outputs; /* written under temporary names, in order of commitment */
 } hilo_program;
 
@@ -31,7 +33,7 @@ typedef struct {
   bool no_constants;  /* nobody will read them */
 } hilo_program_place;
 
-/* Let --check-each follow a run of passes over `m`. */
+/* Let --check-each, and what is printed around passes, follow a run of passes over `m`. */
 void hilo_program_prove(hilo_program *p, const hilo_module *m, hilo_runner_options *options);
 /* The end of that run: `status`, or an error if a pass changed a value. */
 hilo_status hilo_program_proven(hilo_program *p, hilo_status status);

@@ -2,6 +2,9 @@
 
 #include "driver/pass_table.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* ---- --stats ---- */
 
 typedef struct {
@@ -99,6 +102,38 @@ void hilo_report_passes(const hilo_runner *runner, hilo_report form, hilo_sb *ou
     hilo_sb_cat(out, "]\n");
   else
     hilo_sb_printf(out, "%8.3f in all\n", (double)ns / 1e6);
+}
+
+/* ---- --mlir-pass-statistics ---- */
+
+static int by_key(const void *a, const void *b) {
+  const hilo_pass_stats *const *x = a, *const *y = b;
+  return strcmp((*x)->pass->key, (*y)->pass->key);
+}
+
+void hilo_report_statistics(const hilo_runner *runner, hilo_statistics form, hilo_arena *scratch,
+                            hilo_sb *out) {
+  static const char rule[] =
+      "===-------------------------------------------------------------------------===";
+  const uint32_t n = runner->stats.n;
+  const hilo_pass_stats **rows = HILO_NEW_ARRAY(scratch, const hilo_pass_stats *, (size_t)n + 1);
+  for (uint32_t k = 0; k < n; k++) rows[k] = &runner->stats.v[k];
+  if (form == HILO_STATISTICS_LIST && n) qsort(rows, n, sizeof(rows[0]), by_key);
+  hilo_sb_printf(out, "%s\n                         ... Pass statistics report ...\n%s\n", rule,
+                 rule);
+  for (uint32_t k = 0; k < n; k++) {
+    const hilo_pass_stats *s = rows[k];
+    const struct {
+      uint32_t count;
+      const char *name, *what;
+    } lines[] = {{s->n_runs, "num-runs", "Number of times that the pass ran"},
+                 {s->n_changed, "num-changed", "Number of runs that changed the module"},
+                 {s->n_matched, "num-matched", "Number of places that it looked at"},
+                 {s->n_rewritten, "num-rewritten", "Number of places that it rewrote"}};
+    hilo_sb_printf(out, "%s\n", s->pass->key);
+    for (size_t l = 0; l < HILO_COUNT(lines); l++)
+      hilo_sb_printf(out, "  (S) %6u %-13s - %s\n", lines[l].count, lines[l].name, lines[l].what);
+  }
 }
 
 /* ---- --list-passes ---- */

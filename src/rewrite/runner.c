@@ -99,5 +99,6 @@ hilo_status hilo_runner_run(hilo_runner *runner, hilo_module *m, const hilo_pass
   status = finish(runner, m, pass, status);
   hilo_arena_reset(runner->ctx.scratch);
   if (status == HILO_OK && hooks->after) hooks->after(hooks->ctx, m, &run, changed);
+  if (status != HILO_OK && hooks->failed) hooks->failed(hooks->ctx, m, pass);
   return status;
 }

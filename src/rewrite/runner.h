@@ -28,6 +28,8 @@ typedef struct {
   void *ctx;
   void (*before)(void *ctx, const hilo_module *m, const hilo_pass_info *pass);
   void (*after)(void *ctx, const hilo_module *m, const hilo_pass_stats *run, bool changed);
+  /* It refused the module, or broke it, as the verifier found. */
+  void (*failed)(void *ctx, const hilo_module *m, const hilo_pass_info *pass);
 } hilo_pass_hooks;
 
 typedef struct {

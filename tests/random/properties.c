@@ -386,7 +386,8 @@ static void check_pipeline(checker *c, const char *name, const hilo_pipeline_tab
   snprintf(property, sizeof(property), "pipeline %s", name);
   if (!enter(c, property) || c->m->dialect != HILO_DIALECT_HLO) return;
   follower f = {.c = c, .prover = new_prover(c, false), .pipeline = name};
-  const hilo_runner_options options = {.hooks = {&f, before_step, after_step}};
+  const hilo_runner_options options = {
+      .hooks = {.ctx = &f, .before = before_step, .after = after_step}};
   hilo_runner runner = runner_of(c, &options);
   hilo_module *m = hilo_module_clone(c->m, &c->module_arena.arena);
   hilo_status status = hilo_pipeline_run(first, &runner, m, &c->config, NULL);

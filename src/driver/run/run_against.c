@@ -103,7 +103,7 @@ static hilo_run_result run_passes(hilo_run_job *j, hilo_module *m, const hilo_pa
   hilo_arena_init(&scratch, j->module_arena.allocator, j->module_arena.oom);
   const hilo_pass_options pass_options = hilo_pipeline_pass_options(j->config);
   hilo_runner_options options = hilo_pipeline_runner_options(j->config);
-  options.hooks = (hilo_pass_hooks){prover, before_pass, after_pass};
+  options.hooks = (hilo_pass_hooks){.ctx = prover, .before = before_pass, .after = after_pass};
   hilo_runner runner =
       hilo_runner_make(&j->module_arena, &scratch, j->diags, &pass_options, &options);
   hilo_status status = HILO_OK;

@@ -57,6 +57,8 @@ void hilo_config_settle(hilo_config *config) {
     config->modular_flow_mac_threshold = config->modular_flow_mac_target;
   if (config->num_neuroncores_per_sengine < 0)
     config->num_neuroncores_per_sengine = config->logical_nc_config;
+  if (config->pipeline == HILO_PIPELINE_MHLO_SPINE) config->stablehlo_lowering = false;
+  if (config->pipeline == HILO_PIPELINE_STABLEHLO_SPINE) config->stablehlo_lowering = true;
   settle_cap(&config->max_all_gathers_buffer_size);
   settle_cap(&config->max_all_reduce_buffer_size);
   settle_cap(&config->max_reduce_scatter_buffer_size);

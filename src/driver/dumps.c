@@ -1,11 +1,14 @@
 #include "driver/dumps.h"
 
 #include "base/file.h"
+#include "driver/pipeline.h"
 #include "ir/hlo_print.h"
 
-static bool names(hilo_words words, const char *key) {
-  for (uint32_t i = 0; i < words.n; i++)
-    if (hilo_str_is(words.v[i], key)) return true;
+static bool names(hilo_words words, const hilo_pass_info *pass) {
+  for (uint32_t i = 0; i < words.n; i++) {
+    const hilo_pass_id id = hilo_pipeline_find(words.v[i]);
+    if (id != HILO_PASS_COUNT && &hilo_pass_table[id] == pass) return true;
+  }
   return false;
 }
 
@@ -29,8 +32,8 @@ static void dump(const hilo_dumper *d, const hilo_module *m, const char *before_
 static void before_pass(void *ctx, const hilo_module *m, const hilo_pass_info *pass) {
   hilo_dumper *d = ctx;
   const hilo_config *config = d->config;
-  if (names(config->print_before, pass->key)) dump(d, m, "before ", pass->key, "");
-  if (config->mlir_print_ir_before_all || names(config->mlir_print_ir_before, pass->key))
+  if (names(config->print_before, pass)) dump(d, m, "before ", pass->key, "");
+  if (config->mlir_print_ir_before_all || names(config->mlir_print_ir_before, pass))
     dump(d, m, "-----// IR Dump Before ", pass->key, " //----- //");
   if (config->mlir_pass_pipeline_crash_reproducer.n) {
     hilo_arena_reset(&d->copies.arena);
@@ -43,9 +46,9 @@ static void after_pass(void *ctx, const hilo_module *m, const hilo_pass_stats *r
   hilo_dumper *d = ctx;
   const hilo_config *config = d->config;
   const char *key = run->pass->key;
-  if (names(config->print_after, key) || (config->print_changed && changed))
+  if (names(config->print_after, run->pass) || (config->print_changed && changed))
     dump(d, m, "after ", key, "");
-  if ((config->mlir_print_ir_after_all || names(config->mlir_print_ir_after, key)) &&
+  if ((config->mlir_print_ir_after_all || names(config->mlir_print_ir_after, run->pass)) &&
       !config->mlir_print_ir_after_failure && (changed || !config->mlir_print_ir_after_change))
     dump(d, m, "-----// IR Dump After ", key, " //----- //");
   hilo_prover_after(d->prover, m, run->pass, changed);

@@ -46,7 +46,7 @@ static hilo_status resolve_passes(job *j) {
   hilo_status status = HILO_OK;
   for (uint32_t i = 0; i < j->config->passes.n; i++) {
     const hilo_str key = j->config->passes.v[i];
-    const hilo_pass_id id = hilo_pass_find(key);
+    const hilo_pass_id id = hilo_pipeline_find(key);
     HILO_PUSH(&j->input_arena, &j->passes, id);
     if (id != HILO_PASS_COUNT) continue;
     const hilo_str near = hilo_pass_suggest(key);

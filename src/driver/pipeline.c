@@ -117,18 +117,18 @@ static const hilo_pipeline_row spine_rows[] = {
     {HILO_PASS_mhlo_legalize_to_stablehlo, HILO_SPINE_STABLEHLO, NULL}, /* 1a */
     {HILO_PASS_convert_custom_call_to_all_reduce, HILO_SPINE_STABLEHLO, NULL}, /* 1b */
     {HILO_PASS_flatten_control_deps, HILO_SPINE_BOTH, NULL}, /* 2 */
-    {HILO_PASS_collective_broadcast_to_all_gather, HILO_SPINE_BOTH, NULL}, /* 3 */
+    {HILO_PASS_collective_broadcast_to_all_gather, HILO_SPINE_ONE, NULL}, /* 3 */
     {HILO_PASS_verify_supported_ops, HILO_SPINE_BOTH, gate_verify_supported_ops}, /* 4 */
     {HILO_PASS_canonicalize_conv, HILO_SPINE_BOTH, gate_canonicalize_conv}, /* 5 */
     {HILO_PASS_lower_complex, HILO_SPINE_BOTH, gate_lower_complex}, /* 6 */
     {HILO_PASS_lower_complex_extra, HILO_SPINE_BOTH, gate_lower_complex_extra}, /* 7 */
-    {HILO_PASS_remove_optimization_barriers, HILO_SPINE_BOTH, gate_remove_opt_barriers}, /* 8 */
+    {HILO_PASS_remove_optimization_barriers, HILO_SPINE_ONE, gate_remove_opt_barriers}, /* 8 */
     {HILO_PASS_identify_cross_pass_tensors, HILO_SPINE_BOTH, gate_remat}, /* 9 */
     {HILO_PASS_rematerialize, HILO_SPINE_BOTH, gate_remat}, /* 10 */
     {HILO_PASS_coalesce_collective_ops, HILO_SPINE_BOTH, gate_coalesce}, /* 11 */
     {HILO_PASS_convert_fs_patterns_to_cc, HILO_SPINE_BOTH, gate_convert_fs_patterns_to_cc}, /* 12 */
     {HILO_PASS_remove_dead_values, HILO_SPINE_BOTH, NULL}, /* 13 */
-    {HILO_PASS_neuron_inst_combine, HILO_SPINE_BOTH, NULL}, /* 14 */
+    {HILO_PASS_neuron_inst_combine, HILO_SPINE_ONE, NULL}, /* 14 */
     {HILO_PASS_fusion_to_composite, HILO_SPINE_STABLEHLO, NULL}, /* 14a */
     {HILO_PASS_neuron_op_fusion, HILO_SPINE_BOTH, gate_neuron_op_fusion}, /* 15 */
     {HILO_PASS_fold_iota, HILO_SPINE_BOTH, gate_fold_iota}, /* 16 */
@@ -148,7 +148,7 @@ static const hilo_pipeline_row spine_rows[] = {
     {HILO_PASS_tensorizer_legalization, HILO_SPINE_BOTH, NULL}, /* 28 */
     {HILO_PASS_legalize_alias, HILO_SPINE_BOTH, NULL}, /* 29 */
     {HILO_PASS_verify_aliasing, HILO_SPINE_BOTH, gate_verify_aliasing}, /* 30 */
-    {HILO_PASS_instruction_histogram, HILO_SPINE_BOTH, NULL}, /* 31 */
+    {HILO_PASS_instruction_histogram, HILO_SPINE_ONE, NULL}, /* 31 */
 };
 /* clang-format on */
 
@@ -222,18 +222,29 @@ hilo_runner_options hilo_pipeline_runner_options(const hilo_config *config) {
   return (hilo_runner_options){.verify_each = debug || config->verify_each, .check_changed = debug};
 }
 
-static bool contains(hilo_words words, const char *key) {
+hilo_pass_id hilo_pipeline_find(hilo_str key) {
+  static const char twin[] = "stablehlo-";
+  const size_t n = sizeof(twin) - 1;
+  const hilo_pass_id id = hilo_pass_find(key);
+  if (id != HILO_PASS_COUNT || !hilo_str_starts(key, twin)) return id;
+  const hilo_pass_id of = hilo_pass_find((hilo_str){key.p + n, key.n - n});
+  for (size_t k = 0; k < HILO_COUNT(spine_rows); k++)
+    if (spine_rows[k].pass == of && spine_rows[k].spines == HILO_SPINE_BOTH) return of;
+  return HILO_PASS_COUNT;
+}
+
+static bool contains(hilo_words words, hilo_pass_id pass) {
   for (uint32_t i = 0; i < words.n; i++)
-    if (hilo_str_is(words.v[i], key)) return true;
+    if (hilo_pipeline_find(words.v[i]) == pass) return true;
   return false;
 }
 
 /* Per pass: disable-all stops; a whitelist that lacks it skips it; the blacklist wins over the
  * whitelist. */
-static bool is_selected(const hilo_config *config, const char *key) {
+static bool is_selected(const hilo_config *config, hilo_pass_id pass) {
   if (config->disable_all_passes) return false;
-  if (config->passes.n && !contains(config->passes, key)) return false;
-  return !contains(config->skip_pass, key);
+  if (config->passes.n && !contains(config->passes, pass)) return false;
+  return !contains(config->skip_pass, pass);
 }
 
 hilo_status hilo_pipeline_run(const hilo_pipeline_table *pipeline, hilo_runner *runner,
@@ -243,7 +254,7 @@ hilo_status hilo_pipeline_run(const hilo_pipeline_table *pipeline, hilo_runner *
     const hilo_pass_info *pass = &hilo_pass_table[row->pass];
     if (row->spines && !(row->spines & pipeline->spine)) continue;
     if (row->gate && !row->gate(config, m)) continue;
-    if (!is_selected(config, pass->key)) continue;
+    if (!is_selected(config, row->pass)) continue;
     HILO_TRY(hilo_runner_run(runner, m, pass));
     if (runner->last.n_changed)
       HILO_LOG(log, INFO, "%s: %u matched, %u rewritten, %.3f ms", pass->key,
@@ -265,7 +276,7 @@ hilo_status hilo_pipeline_to_hlo(hilo_runner *runner, hilo_module *m) {
 
 static void warn_unknown(hilo_words words, hilo_log *log) {
   for (uint32_t i = 0; i < words.n; i++) {
-    if (hilo_pass_find(words.v[i]) != HILO_PASS_COUNT) continue;
+    if (hilo_pipeline_find(words.v[i]) != HILO_PASS_COUNT) continue;
     const hilo_str near = hilo_pass_suggest(words.v[i]);
     HILO_LOG(log, WARNING, "no pass is named `%.*s`%s%.*s%s", HILO_FMT(words.v[i]),
              near.n ? "; did you mean `" : "", HILO_FMT(near), near.n ? "`?" : "");

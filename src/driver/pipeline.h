@@ -6,7 +6,9 @@
 #include "driver/config.h"
 #include "driver/pass_table.h"
 
-enum { HILO_SPINE_MHLO = 1, HILO_SPINE_STABLEHLO = 2, HILO_SPINE_BOTH = 3 };
+/* ONE: a step of both spines that is one pass, while the others of both have a twin
+ * `stablehlo-<key>`. */
+enum { HILO_SPINE_MHLO = 1, HILO_SPINE_STABLEHLO = 2, HILO_SPINE_BOTH = 3, HILO_SPINE_ONE = 7 };
 
 /* A row: a pass, the spines that have it (0 in the HLO list), and the condition under which it runs
  * (NULL: always). */
@@ -34,6 +36,9 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config);
  * "changed". */
 hilo_runner_options hilo_pipeline_runner_options(const hilo_config *config);
 
+/* The pass of this key, or of the step whose StableHLO twin has it; HILO_PASS_COUNT: there is
+ * none. */
+hilo_pass_id hilo_pipeline_find(hilo_str key);
 /* Run the rows whose gates are open and whose keys --passes, --skip-pass and --disable-all-passes
  * let through. */
 hilo_status hilo_pipeline_run(const hilo_pipeline_table *pipeline, hilo_runner *runner,

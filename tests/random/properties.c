@@ -388,6 +388,7 @@ static void check_pipeline(checker *c, const char *name, const hilo_pipeline_tab
   follower f = {.c = c, .prover = new_prover(c, false), .pipeline = name};
   const hilo_runner_options options = {
       .hooks = {.ctx = &f, .before = before_step, .after = after_step}};
+  c->pass_options.stablehlo = (second ? second : first)->spine != HILO_SPINE_MHLO;
   hilo_runner runner = runner_of(c, &options);
   hilo_module *m = hilo_module_clone(c->m, &c->module_arena.arena);
   hilo_status status = hilo_pipeline_run(first, &runner, m, &c->config, NULL);

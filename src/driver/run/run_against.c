@@ -78,7 +78,7 @@ static hilo_status find_passes(hilo_run_job *j, hilo_pass_id *ids) {
   hilo_status status = HILO_OK;
   for (uint32_t k = 0; k < j->config->check_pass.n; k++) {
     const hilo_str key = j->config->check_pass.v[k];
-    ids[k] = hilo_pass_find(key);
+    ids[k] = hilo_pipeline_find(key);
     if (ids[k] != HILO_PASS_COUNT) continue;
     const hilo_str near = hilo_pass_suggest(key);
     status = hilo_diag_add(j->diags, HILO_DIAG_EARG902, NULL, "no pass is named `%.*s`%s%.*s%s",

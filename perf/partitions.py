@@ -196,15 +196,15 @@ def against_xla(report, tool, args, path, work):
     sys.path.insert(0, str(ROOT / "perf"))
     from against_xla import xla_passes  # pylint: disable=import-outside-toplevel
 
-    devices = 8
-    passes = xla_passes(args.python, str(path), devices, None)
+    passes = xla_passes(args.python, str(path), 1, None)  # it is one rank's program, as partitioned as it will be
     if passes is None:
         report.add("XLA:CPU's HLO passes / hilo in pieces", 0, ">= 100", False)
         return
     xla = sum(ns for _, ns in passes) / 1e9
     ours = alternately(args.rounds, {"ours": [tool, f"--input={path}", *BY_LAYER, "--jobs=1"]}, work / "out")["ours"]
+    wall = min(r.wall for r in ours)  # XLA's log has wall times
     report.add("XLA:CPU's HLO passes, s", xla)
-    report.add("XLA:CPU's HLO passes / hilo in pieces", xla / report.time_of(ours), ">= 100", xla / report.time_of(ours) >= 100)
+    report.add("XLA:CPU's HLO passes / hilo in pieces", xla / wall, ">= 100", xla / wall >= 100)
 
 
 # ---- many partitions ---------------------------------------------------------------------------------------------

@@ -179,9 +179,11 @@ HILO_DECLARE_PASS(live_range_analysis) {
   const hilo_schedule_profile p = hilo_schedule_profile_make(m, m->entry, peaks, ctx->scratch);
   ctx->n_matched = p.lifetimes.n;
   if (hilo_log_is_on(ctx->log, HILO_LEVEL_DEBUG)) log_ranges(&a, &p);
-  const hilo_overlap_report overlap =
-      hilo_overlap_report_make(m, &hilo_default_rates, ctx->scratch);
-  if (p.lifetimes.n && hilo_log_is_on(ctx->log, HILO_LEVEL_INFO)) {
+  const bool logs = p.lifetimes.n && hilo_log_is_on(ctx->log, HILO_LEVEL_INFO);
+  const bool writes = ctx->schedule_report && ctx->schedule_report->wants_json;
+  hilo_overlap_report overlap = {0};
+  if (logs || writes) overlap = hilo_overlap_report_make(m, &hilo_default_rates, ctx->scratch);
+  if (logs) {
     log_peak(&a, &p);
     log_overlap(&a, &overlap);
   }
@@ -193,8 +195,7 @@ HILO_DECLARE_PASS(live_range_analysis) {
              "above the %llu bytes of a device",
              (unsigned long long)all, (unsigned long long)p.lifetimes.static_bytes,
              HILO_DEVICE_BYTES);
-  if (ctx->schedule_report && ctx->schedule_report->wants_json)
-    make_json(&a, peaks, &overlap, ctx->schedule_report);
+  if (writes) make_json(&a, peaks, &overlap, ctx->schedule_report);
   if (ctx->schedule_report && ctx->schedule_report->wants_picture)
     hilo_schedule_snapshot_take(ctx->schedule_report, &ctx->schedule_report->after, m,
                                 ctx->scratch);

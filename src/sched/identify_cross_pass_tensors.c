@@ -24,7 +24,7 @@ static bool says_backward(hilo_str name) {
 
 static bool is_named_backward(const hilo_module *m, hilo_inst i, hilo_map *known) {
   enum { NO = 1, YES = 2 };
-  const hilo_string name = hilo_inst_meta(m, i).op_name;
+  const hilo_string name = hilo_meta_op_name(&m->records, hilo_inst_meta_record(m, i));
   if (!name.ix) return false;
   bool inserted;
   uint32_t *its = hilo_map_at(known, name.ix, &inserted);

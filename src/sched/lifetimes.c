@@ -68,14 +68,15 @@ struct hilo_peaks {
   bool bounds;    /* what no order can beat, not what the order given has */
   uint64_t *peak; /* by computation */
   uint64_t *known;
+  hilo_comp_list reached;     /* from what is asked for */
+  uint32_t *place;            /* by instruction: where lifetimes are only made for their peak */
+  uint32_t n_comps, n_places; /* that there is room for */
   uint8_t class[HILO_OP_COUNT];
 };
 
 hilo_peaks *hilo_peaks_make(const hilo_module *m, hilo_memory_model model, hilo_arena *arena) {
   hilo_peaks *peaks = HILO_NEW(arena, hilo_peaks);
   *peaks = (hilo_peaks){.m = m, .model = model, .arena = arena};
-  peaks->peak = HILO_NEW_ZEROED(arena, uint64_t, hilo_module_n_comps(m));
-  peaks->known = hilo_bitset_create(arena, hilo_module_n_comps(m));
   for (int op = 0; op < HILO_OP_COUNT; op++)
     peaks->class[op] = (uint8_t)class_of(model, (hilo_op)op);
   return peaks;
@@ -88,37 +89,48 @@ hilo_peaks *hilo_peaks_make_bounds(const hilo_module *m, hilo_memory_model model
   return peaks;
 }
 
+static hilo_lifetimes make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks, uint32_t *place,
+                           hilo_arena *arena);
+
 static void find_peak(hilo_peaks *peaks, hilo_comp c) {
-  hilo_scratch scratch;
-  hilo_scratch_init(&scratch, peaks->arena);
-  const hilo_lifetimes l = hilo_lifetimes_make(peaks->m, c, peaks, &scratch.arena);
+  const hilo_arena_mark mark = hilo_arena_get_mark(peaks->arena);
+  const hilo_lifetimes l = make(peaks->m, c, peaks, peaks->place, peaks->arena);
   peaks->peak[hilo_comp_ix(peaks->m, c)] =
-      peaks->bounds ? hilo_lifetimes_bound(&l)
-                    : hilo_lifetimes_peak(&l, NULL, NULL, &scratch.arena);
-  hilo_bitset_set(peaks->known, hilo_comp_ix(peaks->m, c));
-  hilo_scratch_deinit(&scratch);
+      peaks->bounds ? hilo_lifetimes_bound(&l) : hilo_lifetimes_peak(&l, NULL, NULL, peaks->arena);
+  hilo_arena_rewind(peaks->arena, mark);
+}
+
+/* Steps that fuse or clone make computations and instructions. */
+static void make_room(hilo_peaks *peaks) {
+  const hilo_module *m = peaks->m;
+  const uint32_t n = hilo_module_n_comps(m), old = peaks->n_comps;
+  if (peaks->n_places < m->n_inst_slots) {
+    peaks->n_places = m->n_inst_slots;
+    peaks->place = HILO_NEW_ARRAY(peaks->arena, uint32_t, m->n_inst_slots);
+  }
+  if (old >= n) return;
+  uint64_t *peak = HILO_NEW_ARRAY(peaks->arena, uint64_t, n);
+  uint64_t *known = hilo_bitset_create(peaks->arena, n);
+  if (old) {
+    memcpy(peak, peaks->peak, old * sizeof(*peak));
+    memcpy(known, peaks->known, HILO_BITSET_WORDS(old) * sizeof(*known));
+  }
+  peaks->peak = peak;
+  peaks->known = known;
+  peaks->reached.v = HILO_NEW_ARRAY(peaks->arena, hilo_comp, n);
+  peaks->n_comps = n;
 }
 
 /* Callees first, so that nothing here is as deep as calls are. */
 uint64_t hilo_peaks_of(hilo_peaks *peaks, hilo_comp c) {
-  const uint32_t ix = hilo_comp_ix(peaks->m, c);
-  if (hilo_bitset_get(peaks->known, ix)) return peaks->peak[ix];
-  hilo_scratch scratch;
-  hilo_scratch_init(&scratch, peaks->arena);
-  hilo_comp_list reached = {
-      .v = HILO_NEW_ARRAY(&scratch.arena, hilo_comp, hilo_module_n_comps(peaks->m))};
-  uint64_t *seen = hilo_bitset_create(&scratch.arena, hilo_module_n_comps(peaks->m));
-  hilo_comps_visit(peaks->m, &scratch.arena, c, seen, &reached);
-  for (uint32_t k = 0; k < reached.n; k++)
-    if (!hilo_bitset_get(peaks->known, hilo_comp_ix(peaks->m, reached.v[k])))
-      find_peak(peaks, reached.v[k]);
-  hilo_scratch_deinit(&scratch);
+  const hilo_module *m = peaks->m;
+  const uint32_t ix = hilo_comp_ix(m, c);
+  if (ix < peaks->n_comps && hilo_bitset_get(peaks->known, ix)) return peaks->peak[ix];
+  make_room(peaks);
+  peaks->reached.n = 0;
+  hilo_comps_visit(m, peaks->arena, c, peaks->known, &peaks->reached);
+  for (uint32_t k = 0; k < peaks->reached.n; k++) find_peak(peaks, peaks->reached.v[k]);
   return peaks->peak[ix];
-}
-
-void hilo_peaks_forget(hilo_peaks *peaks, hilo_comp c) {
-  (void)c; /* callers stand behind their callees, and peaks are cheap: all are found anew */
-  memset(peaks->known, 0, HILO_BITSET_WORDS(hilo_module_n_comps(peaks->m)) * sizeof(uint64_t));
 }
 
 /* What an instruction needs while it runs: the larger of the computations that it calls. The
@@ -339,12 +351,12 @@ static void link_all(maker *k) {
   }
 }
 
-hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
-                                   hilo_arena *arena) {
+static hilo_lifetimes make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks, uint32_t *place,
+                           hilo_arena *arena) {
   maker k = {.m = m, .peaks = peaks, .arena = arena, .n = hilo_comp_get(m, c)->n_insts};
   const size_t n = (size_t)k.n + 1;
   k.insts = HILO_NEW_ARRAY(arena, hilo_inst, n);
-  k.place = HILO_NEW_ARRAY(arena, uint32_t, m->n_inst_slots);
+  k.place = place;
   k.bytes = HILO_NEW_ARRAY(arena, uint64_t, n);
   k.transient = HILO_NEW_ARRAY(arena, uint64_t, n);
   k.held_first = HILO_NEW_ARRAY(arena, uint32_t, n);
@@ -369,6 +381,11 @@ hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks
   out.touched = (hilo_place_lists){k.touched_first, k.touched.v};
   out.touchers = hilo_place_lists_invert(&out.touched, k.n, k.n, arena);
   return out;
+}
+
+hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
+                                   hilo_arena *arena) {
+  return make(m, c, peaks, HILO_NEW_ARRAY(arena, uint32_t, m->n_inst_slots), arena);
 }
 
 /* ---- orders ---- */

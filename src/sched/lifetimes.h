@@ -48,7 +48,8 @@ typedef struct {
   bool donates, updates;     /* some parameter counts; some operation updates in place */
 } hilo_lifetimes;
 
-/* Peaks of computations, found once each and kept; for one module, which must not change. */
+/* Peaks of computations, found once each and kept: of what a computation holds and calls when its
+ * peak is asked first, which must not change afterwards. */
 typedef struct hilo_peaks hilo_peaks;
 hilo_peaks *hilo_peaks_make(const hilo_module *m, hilo_memory_model model, hilo_arena *arena);
 /* The same with `hilo_peaks_of` the bound of a computation: what no order of it and of what it
@@ -57,10 +58,6 @@ hilo_peaks *hilo_peaks_make_bounds(const hilo_module *m, hilo_memory_model model
                                    hilo_arena *arena);
 /* The peak of a computation in program order; callees are counted where they are called. */
 uint64_t hilo_peaks_of(hilo_peaks *peaks, hilo_comp c);
-/* Forget what is known of a computation and, where it is called, of its callers: after its order
- * changed. */
-void hilo_peaks_forget(hilo_peaks *peaks, hilo_comp c);
-
 /* Linear in the computation and the sizes of tuples. In `arena`. */
 hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
                                    hilo_arena *arena);

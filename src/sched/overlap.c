@@ -20,10 +20,11 @@ typedef struct {
   uint64_t total_ps; /* from its start until its result is there */
 } comp_cost;
 
-typedef struct {
+typedef struct hilo_overlap_model {
   const hilo_module *m;
   const hilo_device_rates *rates;
   hilo_ranks ranks;
+  uint32_t n_comps, n_insts; /* that there is room for */
   comp_cost *of_comp;
   uint64_t *ready;   /* by instruction */
   uint32_t *due;     /* by instruction: the collective that it waits for; 0: none */
@@ -225,6 +226,7 @@ static void run_inst(model *k, clocks *c, hilo_inst i) {
   const uint64_t ready = ready_for(k, i, &k->due[ix]);
   const hilo_overlap issued = issued_by(k, i);
   k->link_ps[ix] = issued.link_ps;
+  k->engine_ps[ix] = k->exposed[ix] = 0;
   if (issued.n_collectives) {
     const uint64_t start = later(later(c->engine, c->link), ready);
     k->ready[ix] = c->link = add(start, issued.link_ps);
@@ -261,15 +263,54 @@ static int longest_first(const void *a, const void *b) {
   return (x->inst.ix > y->inst.ix) - (x->inst.ix < y->inst.ix);
 }
 
+static model start(const hilo_module *m, const hilo_device_rates *rates, hilo_arena *arena) {
+  return (model){.m = m, .rates = rates, .ranks = hilo_ranks_of(m, 0, 0), .arena = arena};
+}
+
+/* Instructions and computations that were not there before. Whatever has run has what it takes in
+ * all lists. */
+static void make_room(model *k) {
+  const uint32_t n_comps = hilo_module_n_comps(k->m), n_insts = k->m->n_inst_slots;
+  if (k->n_comps < n_comps) {
+    comp_cost *costs = HILO_NEW_ZEROED(k->arena, comp_cost, (size_t)n_comps + 1);
+    if (k->n_comps) memcpy(costs, k->of_comp, k->n_comps * sizeof(*costs));
+    k->of_comp = costs;
+    k->n_comps = n_comps;
+  }
+  if (k->n_insts >= n_insts) return;
+  const uint32_t room = k->n_insts ? n_insts + n_insts / 8 : n_insts;
+#define GROW(type, list)                                                                           \
+  do {                                                                                             \
+    type *grown_ = HILO_NEW_ARRAY(k->arena, type, (size_t)room + 1);                               \
+    if (k->n_insts) memcpy(grown_, list, k->n_insts * sizeof(type));                               \
+    (list) = grown_;                                                                               \
+  } while (0)
+  GROW(uint64_t, k->ready);
+  GROW(uint32_t, k->due);
+  GROW(uint64_t, k->exposed);
+  GROW(uint64_t, k->engine_ps);
+  GROW(uint64_t, k->link_ps);
+#undef GROW
+  k->n_insts = room;
+  k->ready[0] = k->exposed[0] = k->engine_ps[0] = k->link_ps[0] = k->due[0] = 0;
+}
+
+hilo_overlap_model *hilo_overlap_model_make(const hilo_module *m, const hilo_device_rates *rates,
+                                            hilo_arena *arena) {
+  model *k = HILO_NEW(arena, model);
+  *k = start(m, rates, arena);
+  return k;
+}
+
+hilo_overlap_costs hilo_overlap_model_run(hilo_overlap_model *k, hilo_comp c) {
+  make_room(k);
+  k->of_comp[hilo_comp_ix(k->m, c)] = run_comp(k, c);
+  return (hilo_overlap_costs){k->engine_ps, k->link_ps};
+}
+
 static model run_module(const hilo_module *m, const hilo_device_rates *rates, hilo_arena *arena) {
-  const size_t n = (size_t)m->n_inst_slots + 1;
-  model k = {.m = m, .rates = rates, .ranks = hilo_ranks_of(m, 0, 0), .arena = arena};
-  k.of_comp = HILO_NEW_ZEROED(arena, comp_cost, hilo_module_n_comps(m) + 1);
-  k.ready = HILO_NEW_ZEROED(arena, uint64_t, n);
-  k.due = HILO_NEW_ZEROED(arena, uint32_t, n);
-  k.exposed = HILO_NEW_ZEROED(arena, uint64_t, n);
-  k.engine_ps = HILO_NEW_ZEROED(arena, uint64_t, n);
-  k.link_ps = HILO_NEW_ZEROED(arena, uint64_t, n);
+  model k = start(m, rates, arena);
+  make_room(&k);
   const hilo_comp_list order = hilo_module_comps_postorder(m, arena);
   for (uint32_t c = 0; c < order.n_reached; c++)
     k.of_comp[hilo_comp_ix(m, order.v[c])] = run_comp(&k, order.v[c]);

@@ -55,6 +55,13 @@ typedef struct {
 hilo_overlap_costs hilo_overlap_costs_make(const hilo_module *m, const hilo_device_rates *rates,
                                            hilo_arena *arena);
 
+/* The same in pieces, for steps that change one computation after the other: of `c` as it stands,
+ * once all that it calls has been asked for as it stands. Linear in `c`. */
+typedef struct hilo_overlap_model hilo_overlap_model;
+hilo_overlap_model *hilo_overlap_model_make(const hilo_module *m, const hilo_device_rates *rates,
+                                            hilo_arena *arena);
+hilo_overlap_costs hilo_overlap_model_run(hilo_overlap_model *model, hilo_comp c);
+
 /* Append the sums as a JSON object, in whole nanoseconds. */
 void hilo_overlap_put_json(const hilo_overlap *overlap, hilo_sb *out);
 

@@ -78,8 +78,12 @@ uint32_t hilo_plan_earliest(const hilo_plan *plan, hilo_inst i) {
 /* By position, those of one gap as they stood: a counting sort. */
 uint32_t *hilo_plan_order(const hilo_plan *plan) {
   const uint32_t n = plan->l.n;
-  uint32_t *at = HILO_NEW_ZEROED(plan->arena, uint32_t, 2 * (size_t)n + 2);
   uint32_t *order = HILO_NEW_ARRAY(plan->arena, uint32_t, (size_t)n + 1);
+  uint32_t n_still = 0;
+  for (; n_still < n && plan->position[n_still] == hilo_live_at(n_still); n_still++)
+    order[n_still] = n_still;
+  if (n_still == n) return order;
+  uint32_t *at = HILO_NEW_ZEROED(plan->arena, uint32_t, 2 * (size_t)n + 2);
   for (uint32_t k = 0; k < n; k++) at[plan->position[k] + 1]++;
   for (uint32_t p = 0; p < 2 * n; p++) at[p + 1] += at[p];
   for (uint32_t k = 0; k < n; k++) order[at[plan->position[k]]++] = k;

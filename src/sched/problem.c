@@ -43,9 +43,9 @@ static hilo_place_lists order_edges_by_place(const hilo_lifetimes *l, const hilo
   return out;
 }
 
-/* What must run before each place. Most instructions have one operand or two, and nothing else. */
-static hilo_place_lists make_preds(const hilo_lifetimes *l, const hilo_motion *motion,
-                                   hilo_arena *arena) {
+/* Most instructions have one operand or two, and nothing else. */
+hilo_place_lists hilo_preds_make(const hilo_lifetimes *l, const hilo_motion *motion,
+                                 hilo_arena *arena) {
   const hilo_module *m = l->m;
   const uint32_t *place = l->place;
   const hilo_place_lists order_edges = order_edges_by_place(l, motion, arena);
@@ -112,7 +112,7 @@ hilo_problem hilo_problem_make(const hilo_lifetimes *l, const hilo_motion *motio
                     .transient = l->transient,
                     .held = sum_held(l, arena),
                     .makes = makes,
-                    .preds = make_preds(l, motion, arena),
+                    .preds = hilo_preds_make(l, motion, arena),
                     .reads = l->touched,
                     .readers = l->touchers,
                     .bytes = l->bytes,

@@ -32,6 +32,10 @@ typedef struct {
   uint64_t start;                /* alive at the start: the base and the buffers without a maker */
 } hilo_problem;
 
+/* What must run before each place: operands in their order, then control and order edges, each
+ * once. */
+hilo_place_lists hilo_preds_make(const hilo_lifetimes *lifetimes, const hilo_motion *motion,
+                                 hilo_arena *arena);
 /* The problem of a computation in the order in which it stands. Linear; in `arena`. */
 hilo_problem hilo_problem_make(const hilo_lifetimes *lifetimes, const hilo_motion *motion,
                                hilo_arena *arena);

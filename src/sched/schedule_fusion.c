@@ -204,6 +204,7 @@ static bool try_pair(fuser *f, uint32_t scatter, uint32_t gather) {
   const uint32_t second = scatter < gather ? gather : scatter;
   if (!is_a(f, gather, HILO_OP_ALL_GATHER) || hilo_bitset_get(f->taken, gather)) return false;
   if (second - first > MAX_WINDOW || !may_move(f, gather) || !may_move(f, scatter)) return false;
+  if (!f->plan.live) hilo_plan_add_live(&f->plan);
   f->ctx->n_matched++;
   if (depends(f, first, second) || !bring_together(f, first, second)) return false;
   hilo_bitset_set(f->taken, gather);
@@ -278,14 +279,14 @@ static void run(hilo_module *m, hilo_pass_ctx *ctx, hilo_comp c, const hilo_moti
                 hilo_peaks *peaks, const hilo_overlap_costs *costs, hilo_clusters *clusters,
                 hilo_arena *arena) {
   fuser f = {.ctx = ctx, .arena = arena};
-  f.plan = hilo_plan_make_live(m, c, law, peaks, arena);
+  f.plan = hilo_plan_make(m, c, law, peaks, arena);
   f.limit = limit_of(&f);
   f.stamp = HILO_NEW_ZEROED(arena, uint32_t, (size_t)f.plan.l.n + 1);
   f.taken = hilo_bitset_create(arena, f.plan.l.n);
   find_collectives(&f);
   find_pairs(&f);
-  (void)hilo_windows_widen(&f.plan, costs, f.taken, f.limit);
-  ctx->n_rewritten += hilo_plan_apply(&f.plan, f.limit);
+  const uint32_t n_moves = hilo_windows_widen(&f.plan, costs, f.taken, f.limit);
+  if (n_moves || f.pairs.n) ctx->n_rewritten += hilo_plan_apply(&f.plan, f.limit);
   for (uint32_t k = 0; k < f.pairs.n; k++) fuse(&f, clusters, &f.pairs.v[k]);
 }
 
@@ -296,19 +297,39 @@ static bool has_collectives(const hilo_module *m, hilo_comp c) {
   return false;
 }
 
+/* Blocks with collectives, a bit by computation; NULL: there are none. */
+static const uint64_t *find_work(const hilo_module *m, hilo_arena *arena) {
+  const hilo_comp_list blocks = hilo_blocks_make(m, arena);
+  uint64_t *out = NULL;
+  for (uint32_t k = 0; k < blocks.n; k++) {
+    if (!has_collectives(m, blocks.v[k])) continue;
+    if (!out) out = hilo_bitset_create(arena, hilo_module_n_comps(m));
+    hilo_bitset_set(out, hilo_comp_ix(m, blocks.v[k]));
+  }
+  return out;
+}
+
+/* Callees first: their peaks and times are asked when they are final. */
 HILO_DECLARE_PASS(schedule_fusion) {
-  const hilo_comp_list blocks = hilo_blocks_make(m, ctx->scratch);
+  const uint64_t *work = find_work(m, ctx->scratch);
+  if (!work) return HILO_OK;
+  const hilo_comp_list comps = hilo_module_comps_postorder(m, ctx->scratch);
   const hilo_motion_law law = hilo_motion_law_make(m, ctx->scratch);
   hilo_peaks *peaks = hilo_peaks_make(m, HILO_MEMORY_TARGET, ctx->scratch);
+  hilo_overlap_model *model = hilo_overlap_model_make(m, &hilo_default_rates, ctx->scratch);
   hilo_clusters clusters = hilo_clusters_make(m, ctx->scratch);
-  for (uint32_t k = 0; k < blocks.n; k++) { /* callees first: their peaks are asked when final */
-    if (!has_collectives(m, blocks.v[k])) continue;
+  for (uint32_t k = 0; k < comps.n_reached; k++) {
+    const hilo_overlap_costs costs = hilo_overlap_model_run(model, comps.v[k]);
+    if (!hilo_bitset_get(work, hilo_comp_ix(m, comps.v[k]))) continue;
     hilo_scratch scratch;
     hilo_scratch_init(&scratch, ctx->scratch);
-    const hilo_overlap_costs costs =
-        hilo_overlap_costs_make(m, &hilo_default_rates, &scratch.arena);
-    run(m, ctx, blocks.v[k], &law, peaks, &costs, &clusters, &scratch.arena);
+    const uint32_t n_comps = hilo_module_n_comps(m);
+    run(m, ctx, comps.v[k], &law, peaks, &costs, &clusters, &scratch.arena);
     hilo_scratch_deinit(&scratch);
+    if (hilo_comp_eq(comps.v[k], m->entry)) break;
+    for (uint32_t c = n_comps; c < hilo_module_n_comps(m); c++) /* of fusions made */
+      (void)hilo_overlap_model_run(model, hilo_comp_at(m, c));
+    (void)hilo_overlap_model_run(model, comps.v[k]);
   }
   *changed |= ctx->n_rewritten != 0;
   return HILO_OK;

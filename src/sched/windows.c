@@ -8,12 +8,16 @@
  * the nearest first, with what it needs, until the wait is filled. What depends on something on the
  * way, on a later collective, or may not move, is passed by.
  *
+ * What is ready is known without looking through the window: a bit by step of the order says that
+ * all that an instruction follows has run (or, of the window at hand, could run now).
+ *
  * Each move is kept only if the peak stays below the limit, and all of them only if less is exposed
  * in the end. What moves goes up into the gap in front of an instruction that does not move, and
  * those of one gap stand as they stood: so every dependence holds. */
 #include "sched/windows.h"
 
 #include "base/vec.h"
+#include "sched/problem.h"
 
 #include <stdlib.h>
 
@@ -31,12 +35,14 @@ typedef struct {
 
 typedef struct {
   hilo_plan *plan;
-  const hilo_overlap_costs *costs;
+  uint64_t *engine, *link; /* by place: what it takes of either, in picoseconds */
   const uint64_t *fixed;
   uint64_t limit;
   hilo_arena *arena;
   clocks c;
-  uint64_t *done;         /* bit by place: has run */
+  hilo_place_lists preds, succs; /* by place: what it must follow, and what must follow it */
+  uint8_t *movable;              /* by place: 0 not asked yet, else 1 no, 2 yes */
+  uint64_t *done;                /* bit by place: has run */
   uint64_t *reads;        /* bit by place: reads what a collective gives, maybe through views */
   uint64_t *wait;         /* by place: of the collective there, how long somebody waits for it */
   uint32_t *stamp, epoch; /* by place: could run now, or is in the closure */
@@ -44,54 +50,54 @@ typedef struct {
   hilo_vec(uint32_t) closure;
   hilo_vec(step) steps; /* of the move under way */
   uint32_t n_moves;
+  /* While windows are filled, of compute that may move: */
+  uint32_t *step_of;      /* by place: in the order */
+  uint32_t *n_missing;    /* by place: of what it must follow, how much has not run */
+  uint64_t *open, *opens; /* bit by step: not run, and nothing is missing; but what could run now */
+  hilo_vec(uint32_t) opened; /* steps with a bit in `opens` */
 } widener;
 
 static hilo_inst at(const widener *w, uint32_t place) { return w->plan->l.insts[place]; }
-static uint64_t engine_of(const widener *w, uint32_t place) {
-  return w->costs->engine_ps[hilo_ix(w->plan->m, at(w, place))];
-}
-static uint64_t link_of(const widener *w, uint32_t place) {
-  return w->costs->link_ps[hilo_ix(w->plan->m, at(w, place))];
-}
+static uint64_t engine_of(const widener *w, uint32_t place) { return w->engine[place]; }
+static uint64_t link_of(const widener *w, uint32_t place) { return w->link[place]; }
 static bool may_move(const widener *w, uint32_t place) {
+  enum { NO = 1, YES };
   const hilo_inst i = at(w, place);
-  return !hilo_bitset_get(w->fixed, place) && !hilo_control_has(w->plan->m, i) &&
-         hilo_motion_is_movable(&w->plan->motion, i);
+  if (!w->movable[place])
+    w->movable[place] = !hilo_bitset_get(w->fixed, place) && !hilo_control_has(w->plan->m, i) &&
+                                hilo_motion_is_movable(&w->plan->motion, i)
+                            ? YES
+                            : NO;
+  return w->movable[place] == YES;
 }
 
 typedef bool (*visit_fn)(widener *w, uint32_t pred, void *ctx);
 
 /* What `place` must follow; stops and returns true where the visitor does. */
 static bool for_each_pred(widener *w, uint32_t place, visit_fn visit, void *ctx) {
-  const hilo_plan *plan = w->plan;
-  const hilo_module *m = plan->m;
-  const hilo_inst i = at(w, place);
-  uint32_t n;
-  for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
-    if (visit(w, hilo_plan_place(plan, hilo_inst_operand(m, i, k)), ctx)) return true;
-  for (uint32_t e = hilo_control_first_pred(m, i); e; e = m->edge.v[e].next_of_succ)
-    if (visit(w, plan->l.place[m->edge.v[e].pred], ctx)) return true;
-  const hilo_order_edge *edges = hilo_motion_order_preds(&plan->motion, i, &n);
-  for (uint32_t e = 0; e < n; e++)
-    if (visit(w, plan->l.place[edges[e].before], ctx)) return true;
+  for (HILO_LIST_EACH(e, &w->preds, place))
+    if (visit(w, w->preds.v[e], ctx)) return true;
   return false;
 }
 
 /* ---- the clocks ---- */
 
-static bool take_later(widener *w, uint32_t pred, void *ctx) {
-  uint32_t *latest = ctx;
-  if (*latest == HILO_NO_PLACE || w->c.ready[pred] > w->c.ready[*latest]) *latest = pred;
-  return false;
-}
-
 /* When what `place` reads is there, and which collective makes it late. */
 static uint64_t ready_for(widener *w, uint32_t place) {
-  uint32_t latest = HILO_NO_PLACE;
-  (void)for_each_pred(w, place, take_later, &latest);
-  w->c.due[place] = latest == HILO_NO_PLACE ? HILO_NO_PLACE : w->c.due[latest];
-  if (w->c.due[place] != HILO_NO_PLACE) hilo_bitset_set(w->reads, place);
-  return latest == HILO_NO_PLACE ? 0 : w->c.ready[latest];
+  const uint64_t *ready = w->c.ready;
+  uint32_t due = HILO_NO_PLACE;
+  uint64_t latest = 0;
+  bool first = true;
+  for (HILO_LIST_EACH(e, &w->preds, place)) {
+    const uint32_t pred = w->preds.v[e];
+    if (!first && ready[pred] <= latest) continue;
+    latest = ready[pred];
+    due = w->c.due[pred];
+    first = false;
+  }
+  w->c.due[place] = due;
+  if (due != HILO_NO_PLACE) hilo_bitset_set(w->reads, place);
+  return latest;
 }
 
 /* How long the engine would wait to run `place` now; collectives and views do not wait. */
@@ -101,9 +107,9 @@ static uint64_t wait_of(widener *w, uint32_t place) {
   return ready > w->c.engine ? ready - w->c.engine : 0;
 }
 
-static void run(widener *w, uint32_t place) {
+static void run(widener *w, uint32_t place, uint64_t ready) {
   clocks *c = &w->c;
-  const uint64_t ready = ready_for(w, place), link = link_of(w, place);
+  const uint64_t link = link_of(w, place);
   hilo_bitset_set(w->done, place);
   if (link) {
     const uint64_t issued = c->engine > c->link ? c->engine : c->link;
@@ -125,14 +131,15 @@ static void run(widener *w, uint32_t place) {
 static void restart(widener *w) {
   const uint32_t n = w->plan->l.n;
   w->c.engine = w->c.link = w->c.exposed = 0;
-  memset(w->wait, 0, n * sizeof(*w->wait));
+  for (uint32_t k = 0; k < n; k++)
+    if (w->link[k]) w->wait[k] = 0;
   memset(w->done, 0, ((size_t)n + 63) / 64 * sizeof(*w->done));
 }
 
 static uint64_t exposed_as_planned(widener *w) {
   const uint32_t *order = hilo_plan_order(w->plan);
   restart(w);
-  for (uint32_t k = 0; k < w->plan->l.n; k++) run(w, order[k]);
+  for (uint32_t k = 0; k < w->plan->l.n; k++) run(w, order[k], ready_for(w, order[k]));
   return w->c.exposed;
 }
 
@@ -239,11 +246,69 @@ static void lift_all(widener *w) {
 
 /* ---- compute into windows ---- */
 
-/* Not there yet, and not among what could run now. */
-static bool is_missing(widener *w, uint32_t pred, void *ctx) {
-  (void)ctx;
-  if (hilo_bitset_get(w->done, pred)) return w->c.ready[pred] > w->c.engine;
-  return w->stamp[pred] != w->epoch;
+static bool may_fill(const widener *w, uint32_t place) {
+  return !link_of(w, place) && may_move(w, place);
+}
+
+/* All is as it is before the first step. */
+static void open_first(widener *w, const uint32_t *order) {
+  const uint32_t n = w->plan->l.n;
+  memset(w->open, 0, HILO_BITSET_WORDS(n) * sizeof(*w->open));
+  for (uint32_t k = 0; k < n; k++) {
+    w->step_of[order[k]] = k;
+    w->n_missing[order[k]] = hilo_list_n(&w->preds, order[k]);
+    if (!w->n_missing[order[k]] && may_fill(w, order[k])) hilo_bitset_set(w->open, k);
+  }
+}
+
+static void run_and_open(widener *w, uint32_t place) {
+  run(w, place, ready_for(w, place));
+  hilo_bitset_clear(w->open, w->step_of[place]);
+  for (HILO_LIST_EACH(e, &w->succs, place)) {
+    const uint32_t succ = w->succs.v[e];
+    if (--w->n_missing[succ] == 0 && may_fill(w, succ)) hilo_bitset_set(w->open, w->step_of[succ]);
+  }
+}
+
+/* Has all that it follows run, or could it run now? */
+static bool is_near(const widener *w, uint32_t place) {
+  for (HILO_LIST_EACH(e, &w->preds, place)) {
+    const uint32_t pred = w->preds.v[e];
+    if (!hilo_bitset_get(w->done, pred) && w->stamp[pred] != w->epoch) return false;
+  }
+  return true;
+}
+
+/* `place` could run now, and so perhaps what follows it. */
+static void open_behind(widener *w, uint32_t place) {
+  for (HILO_LIST_EACH(e, &w->succs, place)) {
+    const uint32_t succ = w->succs.v[e];
+    if (!may_fill(w, succ) || !is_near(w, succ)) continue;
+    if (hilo_bitset_insert(w->opens, w->step_of[succ]))
+      HILO_PUSH(w->arena, &w->opened, w->step_of[succ]);
+  }
+}
+
+/* The first open step of from … end; `end` + 1 if there is none. */
+static uint32_t next_open(const widener *w, uint32_t from, uint32_t end) {
+  for (uint32_t k = from; k <= end; k = (k | 63) + 1) {
+    const uint64_t bits = (w->open[k >> 6] | w->opens[k >> 6]) >> (k & 63);
+    if (!bits) continue;
+    const uint32_t found = k + (uint32_t)__builtin_ctzll(bits);
+    return found <= end ? found : end + 1;
+  }
+  return end + 1;
+}
+
+/* Is all that it follows there by now, or could run now? */
+static bool could_run(const widener *w, uint32_t place) {
+  for (HILO_LIST_EACH(e, &w->preds, place)) {
+    const uint32_t pred = w->preds.v[e];
+    if (hilo_bitset_get(w->done, pred) ? w->c.ready[pred] > w->c.engine
+                                       : w->stamp[pred] != w->epoch)
+      return false;
+  }
+  return true;
 }
 
 static bool add_needed(widener *w, uint32_t pred, void *ctx) {
@@ -264,46 +329,62 @@ static bool pull(widener *w, uint32_t place, uint32_t gap) {
   for (uint32_t k = 0; k < w->closure.n; k++)
     if (for_each_pred(w, w->closure.v[k], add_needed, NULL)) return false;
   if (!move_closure(w, gap)) return false;
-  for (uint32_t k = 0; k < w->closure.n; k++) run(w, w->closure.v[k]);
+  for (uint32_t k = 0; k < w->closure.n; k++) run_and_open(w, w->closure.v[k]);
   return true;
 }
 
 /* In front of order[from], which would wait. */
 static void fill(widener *w, const uint32_t *order, uint32_t from) {
-  const uint32_t n = w->plan->l.n, reader = order[from];
+  const uint32_t reader = order[from], n_behind = w->plan->l.n - 1 - from;
+  const uint32_t end = from + (n_behind < MAX_WINDOW ? n_behind : MAX_WINDOW);
   const uint32_t gap = hilo_plan_before(w->plan->position[reader]);
   const uint64_t worth = wait_of(w, reader) / 16;
   if (w->plan->position[reader] & 1 || !gap) return; /* moved itself: nothing goes before it */
   w->epoch++;
-  for (uint32_t k = from + 1; k < n && k - from <= MAX_WINDOW && wait_of(w, reader); k++) {
+  for (uint32_t k = next_open(w, from + 1, end); k <= end && wait_of(w, reader);
+       k = next_open(w, k + 1, end)) {
     const uint32_t place = order[k];
-    if (hilo_bitset_get(w->done, place) || link_of(w, place) || !may_move(w, place) ||
-        for_each_pred(w, place, is_missing, NULL))
-      continue;
+    if (!could_run(w, place)) continue;
     w->stamp[place] = w->epoch;
+    open_behind(w, place);
     if (!engine_of(w, place) || engine_of(w, place) < worth) continue;
     if (!pull(w, place, gap)) w->stamp[place] = 0;
   }
+  while (w->opened.n) hilo_bitset_clear(w->opens, HILO_POP(&w->opened));
 }
 
 static void fill_all(widener *w) {
   const uint32_t *order = hilo_plan_order(w->plan);
   restart(w);
+  open_first(w, order);
   for (uint32_t k = 0; k < w->plan->l.n; k++) {
     if (hilo_bitset_get(w->done, order[k])) continue;
     if (wait_of(w, order[k])) fill(w, order, k);
-    run(w, order[k]);
+    run_and_open(w, order[k]);
   }
 }
 
 uint32_t hilo_windows_widen(hilo_plan *plan, const hilo_overlap_costs *costs, const uint64_t *fixed,
                             uint64_t limit) {
   const uint32_t n = plan->l.n;
-  widener w = {.plan = plan, .costs = costs, .fixed = fixed, .limit = limit, .arena = plan->arena};
+  widener w = {.plan = plan, .fixed = fixed, .limit = limit, .arena = plan->arena};
+  w.engine = HILO_NEW_ARRAY(w.arena, uint64_t, (size_t)n + 1);
+  w.link = HILO_NEW_ARRAY(w.arena, uint64_t, (size_t)n + 1);
+  for (uint32_t k = 0; k < n; k++) {
+    const uint32_t ix = hilo_ix(plan->m, plan->l.insts[k]);
+    w.engine[k] = costs->engine_ps[ix];
+    w.link[k] = costs->link_ps[ix];
+  }
   w.c.ready = HILO_NEW_ZEROED(w.arena, uint64_t, (size_t)n + 1);
   w.c.due = HILO_NEW_ARRAY(w.arena, uint32_t, (size_t)n + 1);
   w.wait = HILO_NEW_ZEROED(w.arena, uint64_t, (size_t)n + 1);
   w.stamp = HILO_NEW_ZEROED(w.arena, uint32_t, (size_t)n + 1);
+  w.preds = hilo_preds_make(&plan->l, &plan->motion, w.arena);
+  w.movable = HILO_NEW_ZEROED(w.arena, uint8_t, (size_t)n + 1);
+  w.step_of = HILO_NEW_ARRAY(w.arena, uint32_t, (size_t)n + 1);
+  w.n_missing = HILO_NEW_ARRAY(w.arena, uint32_t, (size_t)n + 1);
+  w.open = hilo_bitset_create(w.arena, n);
+  w.opens = hilo_bitset_create(w.arena, n);
   w.done = hilo_bitset_create(w.arena, n);
   w.reads = hilo_bitset_create(w.arena, n);
   uint32_t n_first = 0;
@@ -313,6 +394,8 @@ uint32_t hilo_windows_widen(hilo_plan *plan, const hilo_overlap_costs *costs, co
   memcpy(before, plan->position, n * sizeof(*before));
   const uint64_t exposed = exposed_as_planned(&w);
   if (!exposed) return 0;
+  if (!plan->live) hilo_plan_add_live(plan);
+  w.succs = hilo_place_lists_invert(&w.preds, n, n, w.arena);
   for (uint64_t most = plan->peak;; most = limit) {
     w.limit = most;
     lift_all(&w);

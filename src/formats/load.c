@@ -7,6 +7,7 @@
 #include "formats/hlo_text.h"
 #include "formats/load_directory.h"
 #include "formats/mlir_text.h"
+#include "ir/neuron_input.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
@@ -60,7 +61,7 @@ static hilo_status load_proto(hilo_arena *arena, const hilo_input *input, hilo_s
   return hilo_hlo_proto_read(arena, input->module, name, diags, out);
 }
 
-hilo_status hilo_load_bytes(hilo_arena *arena, hilo_str bytes, hilo_str name, hilo_diags *diags,
+static hilo_status load_any(hilo_arena *arena, hilo_str bytes, hilo_str name, hilo_diags *diags,
                             hilo_module **out) {
   for (int i = 0; hilo_compression_detect(bytes) != HILO_COMPRESSION_NONE; i++) {
     if (i == MAX_FRAMES)
@@ -82,6 +83,13 @@ hilo_status hilo_load_bytes(hilo_arena *arena, hilo_str bytes, hilo_str name, hi
   case HILO_INPUT_UNKNOWN: break;
   }
   return refuse_unknown(diags, bytes, name);
+}
+
+hilo_status hilo_load_bytes(hilo_arena *arena, hilo_str bytes, hilo_str name, hilo_diags *diags,
+                            hilo_module **out) {
+  HILO_TRY(load_any(arena, bytes, name, diags, out));
+  hilo_neuron_take_inputs(*out);
+  return HILO_OK;
 }
 
 hilo_status hilo_load(hilo_arena *arena, const char *path, hilo_diags *diags, hilo_module **out) {

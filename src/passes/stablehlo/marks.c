@@ -1,5 +1,8 @@
 #include "passes/stablehlo/marks.h"
 
+#include "ir/neuron_input.h"
+#include "passes/frontend.h"
+
 void hilo_mark_add(hilo_module *m, hilo_inst i, const char *name, hilo_str value) {
   hilo_extra_attrs extra = hilo_inst_extra(m, i);
   hilo_sb sb = hilo_sb_make(m->arena);
@@ -44,6 +47,67 @@ hilo_str hilo_mark_find(const hilo_module *m, hilo_inst i, const char *name) {
     at = stop + 1;
   }
   return none;
+}
+
+static int hex_digit(char c) {
+  return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c - 'a' + 10;
+}
+
+/* The text of a string that the reader has found well-formed. */
+static hilo_str unescaped(hilo_arena *arena, hilo_str raw) {
+  char *to = HILO_NEW_ARRAY(arena, char, raw.n + 1);
+  size_t n = 0;
+  for (size_t k = 0; k < raw.n; k++) {
+    char c = raw.p[k];
+    if (c == '\\' && k + 1 < raw.n) {
+      c = raw.p[++k];
+      if (c == 'n' || c == 't')
+        c = c == 'n' ? '\n' : '\t';
+      else if (c != '"' && c != '\\' && k + 1 < raw.n) {
+        c = (char)(hex_digit(c) << 4 | hex_digit(raw.p[k + 1]));
+        k++;
+      }
+    }
+    to[n++] = c;
+  }
+  to[n] = 0;
+  return (hilo_str){to, n};
+}
+
+/* `"x"` is x, `3 : i32` is 3, no value at all is true. */
+static hilo_str plain_value(hilo_arena *arena, hilo_str entry, size_t name) {
+  hilo_str value = hilo_str_trim((hilo_str){entry.p + name, entry.n - name});
+  if (!value.n) return HILO_STR("true");
+  value = hilo_str_trim((hilo_str){value.p + 1, value.n - 1}); /* the `=` */
+  if (value.n >= 2 && *value.p == '"')
+    return unescaped(arena, (hilo_str){value.p + 1, value.n - 2});
+  const char *colon = value.n ? memchr(value.p, ':', value.n) : NULL;
+  return hilo_str_copy(
+      arena, hilo_str_trim(colon ? (hilo_str){value.p, (size_t)(colon - value.p)} : value));
+}
+
+void hilo_marks_take_neuron_text(hilo_module *m, hilo_inst i, hilo_str text) {
+  hilo_extra_attrs extra = hilo_inst_extra(m, i);
+  bool any = false;
+  for (const char *at = text.p, *end = text.p + text.n; at < end;) {
+    const char *stop = entry_end(at, end);
+    const hilo_str entry = hilo_str_trim((hilo_str){at, (size_t)(stop - at)});
+    size_t name = 0;
+    while (name < entry.n && entry.p[name] != ' ' && entry.p[name] != '=') name++;
+    at = stop + 1;
+    if (!hilo_neuron_is_input((hilo_str){entry.p, name})) continue;
+    const hilo_str key = hilo_str_copy(m->arena, (hilo_str){entry.p, name});
+    const hilo_str value = plain_value(m->arena, entry, name);
+    extra.frontend = hilo_frontend_set(m, extra.frontend, key.p, value.p);
+    any = true;
+  }
+  if (!any) return;
+  hilo_inst_set_extra(m, i, &extra);
+  hilo_neuron_take_input(m, i);
+}
+
+void hilo_marks_take_neuron(hilo_module *m, hilo_inst i) {
+  hilo_marks_take_neuron_text(m, i, hilo_string_of(m, hilo_inst_extra(m, i).mlir));
 }
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -18,6 +18,11 @@
 void hilo_mark_add(hilo_module *m, hilo_inst i, const char *name, hilo_str value);
 /* The value of a mark; none: p NULL. */
 hilo_str hilo_mark_find(const hilo_module *m, hilo_inst i, const char *name);
+/* Attributes `neuron.…` that an input may have become frontend attributes, which HLO has, and are
+ * noted. */
+void hilo_marks_take_neuron(hilo_module *m, hilo_inst i);
+/* The same of the attributes `text` of an argument. */
+void hilo_marks_take_neuron_text(hilo_module *m, hilo_inst param, hilo_str text);
 /* The next integer of `*value` behind any other characters but `until`; false at the end or there.
  * Moves `*value` behind it. */
 bool hilo_mark_next_int(hilo_str *value, char until, int64_t *out);

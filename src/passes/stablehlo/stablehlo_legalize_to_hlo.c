@@ -281,6 +281,7 @@ static void restore_marks(hilo_legalizer *l, hilo_inst i) {
   hilo_module *m = l->m;
   if (!hilo_inst_extra_record(m, i).ix || !hilo_inst_extra(m, i).mlir.ix) return;
   restore_shape(l, i);
+  hilo_marks_take_neuron(m, i);
   hilo_str mark = hilo_mark_find(m, i, "unused_results");
   if (mark.p) restore_elements(m, i, &mark);
   mark = hilo_mark_find(m, i, "argument_shapes");
@@ -363,6 +364,7 @@ static void restore_layouts(hilo_legalizer *l, hilo_comp c) {
   for (uint32_t k = 0; k < list.n && k < hilo_comp_n_params(l->m, c); k++) {
     const hilo_str text = hilo_string_of(l->m, (hilo_string){(uint32_t)list.v[k]});
     restore_layout(l, hilo_comp_param(l->m, c, k), text);
+    hilo_marks_take_neuron_text(l->m, hilo_comp_param(l->m, c, k), text);
     restore_tuple(l, hilo_comp_param(l->m, c, k), text);
     restore_replication(l, hilo_comp_param(l->m, c, k), text);
   }

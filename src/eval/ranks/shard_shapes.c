@@ -37,28 +37,24 @@ static hilo_status find_cut(const hilo_eval *e, hilo_inst i, hilo_inst sharded, 
               hilo_type_etype(types, full) == hilo_type_etype(types, shard);
   for (uint32_t d = 0; fits && d < out->full.n; d++) {
     const int64_t size = out->shard.v[d], whole = out->full.v[d];
-    fits = size == whole ||
-           (size > 0 && whole % size == 0 && out->sharding.tile_dims.v[d] % (whole / size) == 0);
+    fits = size == whole || (size > 0 && whole > 0 && whole % size == 0 &&
+                             out->sharding.tile_dims.v[d] % (whole / size) == 0);
   }
   return fits ? HILO_OK : refuse(e, i, "has another type than its sharding makes of its operand");
 }
 
-/* Where the tile of a partition lies in the whole. */
-static hilo_status find_tile(const hilo_eval *e, hilo_inst i, const cut *c, uint32_t partition,
-                             hilo_strides *out) {
-  const hilo_dims tiles = c->sharding.tile_dims, devices = c->sharding.devices;
-  uint64_t k = 0;
-  while (k < devices.n && devices.v[k] != partition) k++;
-  if (k == devices.n) return refuse(e, i, "has a sharding that leaves out a partition");
-  *out = hilo_strides_row_major(c->full);
+/* Where the tile of the k-th device lies in the whole. */
+static hilo_strides find_tile(const cut *c, uint64_t k) {
+  const hilo_dims tiles = c->sharding.tile_dims;
+  hilo_strides out = hilo_strides_row_major(c->full);
   for (uint32_t d = tiles.n; d-- > 0;) {
     const int64_t n = tiles.v[d], at = (int64_t)(k % (uint64_t)n);
     k /= (uint64_t)n;
     if (d >= c->full.n || c->shard.v[d] == c->full.v[d]) continue;
     const int64_t parts = c->full.v[d] / c->shard.v[d];
-    out->start += at / (n / parts) * c->shard.v[d] * out->step[d];
+    out.start += at / (n / parts) * c->shard.v[d] * out.step[d];
   }
-  return HILO_OK;
+  return out;
 }
 
 static bool is_same_shape(const hilo_eval *e, hilo_inst i, const hilo_value *arg) {
@@ -71,9 +67,13 @@ hilo_status hilo_target_full_to_shard(const hilo_eval *e, hilo_inst i, hilo_str 
     return hilo_target_error(e, i, target, "takes one operand");
   if (is_same_shape(e, i, &args[0])) return hilo_eval_pass_on(&args[0], out);
   cut c;
-  hilo_strides tile;
+  uint64_t k = 0;
+  const uint32_t partition = e->machine ? e->rank % e->machine->o->n_partitions : 0;
   HILO_TRY(find_cut(e, i, hilo_inst_operand(e->m, i, 0), args[0].type, out->type, &c));
-  HILO_TRY(find_tile(e, i, &c, e->machine ? e->rank % e->machine->o->n_partitions : 0, &tile));
+  while (k < c.sharding.devices.n && c.sharding.devices.v[k] != partition) k++;
+  if (k == c.sharding.devices.n)
+    return hilo_target_error(e, i, target, "has a sharding that leaves out a partition");
+  const hilo_strides tile = find_tile(&c, k);
   char *data = hilo_eval_new_array(e, i, out);
   if (!data) return HILO_LIMIT_ERROR;
   const hilo_strides dense = hilo_strides_row_major(c.shard);
@@ -94,11 +94,13 @@ hilo_status hilo_collective_shard_to_full(const hilo_eval *e, const hilo_partici
   if (!data) return HILO_LIMIT_ERROR;
   const uint32_t size = hilo_etype_bytes(hilo_value_etype(e, &results[0]));
   const hilo_strides dense = hilo_strides_row_major(c.shard);
-  for (uint32_t p = 0; p < all->n; p++) {
-    hilo_strides tile;
-    HILO_TRY(find_tile(e, i, &c, p, &tile));
-    hilo_strided_copy(c.shard, size, data, &tile, all->args[p][0].data, &dense);
-    if (p) results[p] = hilo_value_share(&results[0]);
+  for (uint32_t k = 0; k < all->n; k++) {
+    const hilo_strides tile = find_tile(&c, k);
+    const uint64_t partition = (uint64_t)c.sharding.devices.v[k];
+    if (partition >= all->n)
+      return refuse(e, i, "has a sharding over a partition that there is not");
+    hilo_strided_copy(c.shard, size, data, &tile, all->args[partition][0].data, &dense);
+    if (k) results[k] = hilo_value_share(&results[0]);
   }
   return HILO_OK;
 }

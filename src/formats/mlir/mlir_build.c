@@ -9,8 +9,7 @@ static bool bind(mlir_reader *r, mlir_op *o, const mlir_result *values) {
   uint32_t at = 0;
   for (uint32_t k = 0; k < o->n_results; k++) {
     const mlir_result_name *name = &r->result_names.v[o->results + k];
-    if (!hilo_mlir_define(r, r->text + name->at, name->n, values + at, name->n_values))
-      return false;
+    if (!hilo_mlir_define(r, name, values + at)) return false;
     at += name->n_values;
   }
   return true;

@@ -261,7 +261,7 @@ static bool parameters(mlir_reader *r, decl *d, mlir_frame *f) {
       desc.extra = hilo_extra_put(&r->m->records, &extra);
     const hilo_inst param = hilo_mlir_add_to(r, f->comp, &desc);
     const mlir_result value = {.inst = hilo_ix(r->m, param)};
-    if (arg->n && !hilo_mlir_define(r, arg->at, arg->n, &value, 1)) return false;
+    if (arg->n && !mlir_define_argument(r, arg->at, &value)) return false;
     if (d->is_entry && !alias(r, d, k)) return false;
   }
   return true;

@@ -185,9 +185,10 @@ typedef enum {
   MLIR_OP_CARRIED, /* check.*, interpreter.*, sdy.*: a custom-call of the operation's name */
 } mlir_special;
 
-/* `%name:n_values` left of the `=`: the offset of the name and its length. */
+/* `%name:n_values` left of the `=`: the offset of the name, its length, and the number that it is
+ * (mlir_name_at). */
 typedef struct {
-  uint32_t at, n, n_values;
+  uint32_t at, n, n_values, number;
 } mlir_result_name;
 
 /* An operation that is being read. Lists are offsets into the stacks of the reader. */
@@ -320,6 +321,23 @@ static inline hilo_str mlir_ident_at(const char *p) {
 static inline hilo_str mlir_suffix_at(const char *p) {
   const char *q = p;
   while (mlir_is(*q, MLIR_SUFFIX)) q++;
+  return (hilo_str){p, (size_t)(q - p)};
+}
+enum { MLIR_MAX_DIGITS = 8 };
+
+/* The name at p, and the number that it is; UINT32_MAX: none, or a long one. */
+static inline hilo_str mlir_name_at(const char *p, uint32_t *number) {
+  const char *q = p;
+  uint32_t v = 0;
+  for (uint32_t digit; (digit = (uint32_t)(uint8_t)*q - '0') <= 9; q++) v = v * 10 + digit;
+  const size_t n = (size_t)(q - p);
+  if (HILO_LIKELY(n && n <= MLIR_MAX_DIGITS && (*p != '0' || n == 1) &&
+                  !mlir_is(*q, MLIR_SUFFIX))) {
+    *number = v;
+    return (hilo_str){p, n};
+  }
+  while (mlir_is(*q, MLIR_SUFFIX)) q++;
+  *number = UINT32_MAX;
   return (hilo_str){p, (size_t)(q - p)};
 }
 /* Blanks, then this word if it stands there. */
@@ -474,9 +492,14 @@ bool hilo_mlir_mesh_groups(mlir_reader *r, hilo_record *groups, hilo_record *spe
 /* ---- values: mlir_value.c ---- */
 
 void hilo_mlir_names_init(mlir_reader *r, uint32_t n);
-/* Define `%name` (text without %) with n values; an error if it is visible already. */
-bool hilo_mlir_define(mlir_reader *r, const char *at, size_t n, const mlir_result *values,
-                      uint32_t n_values);
+/* Define `%name` with its values; an error if it is visible already. */
+bool hilo_mlir_define(mlir_reader *r, const mlir_result_name *defined, const mlir_result *values);
+/* The same for an argument. */
+static inline bool mlir_define_argument(mlir_reader *r, const char *at, const mlir_result *value) {
+  mlir_result_name name = {.at = mlir_offset(r, at), .n_values = 1};
+  name.n = (uint32_t)mlir_name_at(at, &name.number).n;
+  return hilo_mlir_define(r, &name, value);
+}
 /* `%name` or `%name#2`, pushed on `operands`. */
 bool hilo_mlir_operand(mlir_reader *r);
 /* Operands separated by commas, up to what is none. *trailing: a comma stands behind the last one;

@@ -13,7 +13,8 @@ static bool results(mlir_reader *r, mlir_op *o) {
   do {
     mlir_skip(r);
     if (*r->p != '%') return hilo_mlir_expected(r, "the name of a result, as `%0`");
-    const hilo_str name = mlir_suffix_at(r->p + 1);
+    uint32_t number;
+    const hilo_str name = mlir_name_at(r->p + 1, &number);
     if (!name.n) return hilo_mlir_expected(r, "the name of a result, as `%0`");
     r->p = name.p + name.n;
     int64_t n = 1;
@@ -24,7 +25,7 @@ static bool results(mlir_reader *r, mlir_op *o) {
         return hilo_mlir_fail(r, HILO_DIAG_EMOD904, at, "expected 1 to %d results",
                               MLIR_MAX_OPERANDS);
     }
-    const mlir_result_name result = {mlir_offset(r, name.p), (uint32_t)name.n, (uint32_t)n};
+    const mlir_result_name result = {mlir_offset(r, name.p), (uint32_t)name.n, (uint32_t)n, number};
     HILO_PUSH(&r->scratch->arena, &r->result_names, result);
     o->n_result_values += (uint32_t)n;
     o->n_results++;

@@ -123,7 +123,7 @@ static bool bind(mlir_reader *r, mlir_frame *f, const mlir_arg *args, const hilo
   for (uint32_t k = 0; k < n; k++) {
     mlir_result value = {.producer = tuple ? hilo_ix(m, f->param) : 0, .index = k};
     if (!tuple) value.inst = hilo_ix(m, add_parameter(r, f->comp, k, types[k], args[k].meta));
-    if (args[k].n && !hilo_mlir_define(r, args[k].at, args[k].n, &value, 1)) return false;
+    if (args[k].n && !mlir_define_argument(r, args[k].at, &value)) return false;
   }
   return true;
 }

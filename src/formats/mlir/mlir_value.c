@@ -27,23 +27,6 @@ void hilo_mlir_names_init(mlir_reader *r, uint32_t n) {
 
 /* ---- finding names ---- */
 
-enum { MAX_DIGITS = 8 };
-
-/* The name at p, and the number that it is; UINT32_MAX: none, or a long one. */
-static inline hilo_str name_at(const char *p, uint32_t *number) {
-  const char *q = p;
-  uint32_t v = 0;
-  for (uint32_t digit; (digit = (uint32_t)(uint8_t)*q - '0') <= 9; q++) v = v * 10 + digit;
-  const size_t n = (size_t)(q - p);
-  if (HILO_LIKELY(n && n <= MAX_DIGITS && (*p != '0' || n == 1) && !mlir_is(*q, MLIR_SUFFIX))) {
-    *number = v;
-    return (hilo_str){p, n};
-  }
-  while (mlir_is(*q, MLIR_SUFFIX)) q++;
-  *number = UINT32_MAX;
-  return (hilo_str){p, (size_t)(q - p)};
-}
-
 static void grow_slots(mlir_reader *r) {
   const uint32_t size = 2 * (r->name_mask + 1);
   r->name_slots = HILO_NEW_ZEROED(&r->scratch->arena, uint32_t, size);
@@ -70,12 +53,12 @@ static inline uint32_t *slot_of(mlir_reader *r, const char *p, size_t n, uint32_
   }
 }
 
-bool hilo_mlir_define(mlir_reader *r, const char *at, size_t n, const mlir_result *values,
-                      uint32_t n_values) {
+bool hilo_mlir_define(mlir_reader *r, const mlir_result_name *defined, const mlir_result *values) {
   hilo_arena *scratch = &r->scratch->arena;
-  uint32_t hash, number;
-  (void)name_at(at, &number);
-  uint32_t *slot = slot_of(r, at, n, number, &hash);
+  const char *at = r->text + defined->at;
+  const uint32_t n = defined->n, n_values = defined->n_values;
+  uint32_t hash;
+  uint32_t *slot = slot_of(r, at, n, defined->number, &hash);
   const bool is_new = !*slot;
   if (!is_new) {
     const mlir_name *known = &r->names.v[*slot - 1];
@@ -91,7 +74,7 @@ bool hilo_mlir_define(mlir_reader *r, const char *at, size_t n, const mlir_resul
     *slot = r->names.n;
   }
   mlir_name *name = &r->names.v[*slot - 1];
-  *name = (mlir_name){hash, mlir_offset(r, at), (uint32_t)n, r->values.n, n_values, r->frame};
+  *name = (mlir_name){hash, defined->at, n, r->values.n, n_values, r->frame};
   HILO_PUSH(scratch, &r->defined, *slot - 1);
   for (uint32_t k = 0; k < n_values; k++) HILO_PUSH(scratch, &r->values, values[k]);
   if (hash && is_new && ++r->n_hashed * 2 > r->name_mask) grow_slots(r);
@@ -234,7 +217,7 @@ bool hilo_mlir_operand(mlir_reader *r) {
   const char *at = r->p;
   if (*at != '%') return hilo_mlir_expected(r, "an operand, as `%0`");
   uint32_t hash, number;
-  const hilo_str name = name_at(at + 1, &number);
+  const hilo_str name = mlir_name_at(at + 1, &number);
   if (!name.n) return hilo_mlir_expected(r, "an operand, as `%0`");
   const uint32_t *slot = slot_of(r, name.p, name.n, number, &hash);
   const mlir_name *known = *slot ? &r->names.v[*slot - 1] : NULL;

@@ -95,6 +95,15 @@ static void warn_about_flags(const hilo_config *config, hilo_diags *diags) {
   }
 }
 
+/* Like a flag without effect, since scripts may know more numbers than there are passes. */
+static void check_fuzz_aliases(const hilo_config *config, hilo_diags *diags) {
+  enum { N_FUZZES = 5 };
+  if (config->fuzz_aliases >= 0 && config->fuzz_aliases <= N_FUZZES) return;
+  (void)hilo_diag_add(diags, HILO_DIAG_EARG901, NULL,
+                      "`--fuzz-aliases` is %d and has no effect; it can be 0 to %d",
+                      config->fuzz_aliases, N_FUZZES);
+}
+
 hilo_status hilo_config_check(const hilo_config *config, hilo_diags *diags) {
   const uint32_t before = diags->n_errors;
   check_target(config, diags);
@@ -107,6 +116,7 @@ hilo_status hilo_config_check(const hilo_config *config, hilo_diags *diags) {
     (void)hilo_diag_add(diags, HILO_DIAG_EARG001, NULL,
                         "--coalesce-mode is `%.*s`; it can be merge, adjacent or overlap",
                         HILO_FMT(config->coalesce_mode));
+  check_fuzz_aliases(config, diags);
   warn_about_flags(config, diags);
   return diags->n_errors > before ? HILO_INPUT_ERROR : HILO_OK;
 }

@@ -46,6 +46,24 @@ static bool gate_preserve_control_deps(const hilo_config *config, const hilo_mod
   (void)m;
   return config->preserve_control_deps || config->enable_experimental_cc_control_deps;
 }
+/* What changes results or their buffers does so to the whole module, before it is cut: `whole`
+ * there, `flat` where nothing is cut. */
+#define SIGNATURE_GATE(name, test)                                                                 \
+  static bool flat_##name(const hilo_config *config, const hilo_module *m) {                       \
+    (void)m;                                                                                       \
+    return !config->partition && (test);                                                           \
+  }                                                                                                \
+  static bool whole_##name(const hilo_config *config, const hilo_module *m) {                      \
+    (void)m;                                                                                       \
+    return config->partition && (test);                                                            \
+  }
+SIGNATURE_GATE(passthrough, config->remove_passthrough_hack)
+SIGNATURE_GATE(stub, config->stub)
+SIGNATURE_GATE(fuzz_1, config->fuzz_aliases == 1)
+SIGNATURE_GATE(fuzz_2, config->fuzz_aliases == 2)
+SIGNATURE_GATE(fuzz_3, config->fuzz_aliases == 3)
+SIGNATURE_GATE(fuzz_4, config->fuzz_aliases == 4)
+SIGNATURE_GATE(fuzz_5, config->fuzz_aliases == 5)
 GATE(enable_experimental_cc_control_deps)
 GATE(mlir_canonicalizer)
 GATE(canonicalize_conv)
@@ -72,6 +90,15 @@ GATE(verify_aliasing)
 
 /* ---- tables ---- */
 
+#define SIGNATURE_ROWS(when)                                                                       \
+  {HILO_PASS_remove_passthrough_outputs, 0, when##_passthrough}, {HILO_PASS_stub, 0, when##_stub}, \
+      {HILO_PASS_remove_aliases, 0, when##_fuzz_1},                                                \
+      {HILO_PASS_add_must_aliases, 0, when##_fuzz_2},                                              \
+      {HILO_PASS_add_may_aliases, 0, when##_fuzz_3},                                               \
+      {HILO_PASS_flip_must_aliases, 0, when##_fuzz_4}, {                                           \
+    HILO_PASS_flip_may_aliases, 0, when##_fuzz_5                                                   \
+  }
+
 static const hilo_pipeline_row hlo_rows[] = {
     {HILO_PASS_inline_weights, 0, has_directory},
     {HILO_PASS_unpack_nested_transfers, 0, NULL},
@@ -91,6 +118,7 @@ static const hilo_pipeline_row hlo_rows[] = {
     {HILO_PASS_transform_variadic_reduce, 0, NULL},
     /* Before all that takes one instruction apart into several. */
     {HILO_PASS_preserve_control_deps, 0, gate_preserve_control_deps},
+    SIGNATURE_ROWS(flat),
     {HILO_PASS_batch_norm_expander, 0, expands_batch_norm},
     {HILO_PASS_common_instruction_elimination, 0, NULL},
     {HILO_PASS_dce, 0, NULL},
@@ -107,6 +135,7 @@ static const hilo_pipeline_row pre_partition_rows[] = {
     {HILO_PASS_unroll_while_loop, 0, has_layer_loop},
     {HILO_PASS_call_inliner, 0, NULL},
     {HILO_PASS_tuple_simplifier, 0, NULL},
+    SIGNATURE_ROWS(whole),
     {HILO_PASS_dce, 0, NULL},
 };
 

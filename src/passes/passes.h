@@ -23,6 +23,13 @@ HILO_DECLARE_PASS(preserve_control_deps);
 HILO_DECLARE_PASS(common_instruction_elimination);
 HILO_DECLARE_PASS(collective_stream_id_injector);
 HILO_DECLARE_PASS(batch_norm_expander);
+HILO_DECLARE_PASS(stub);
+HILO_DECLARE_PASS(remove_passthrough_outputs);
+HILO_DECLARE_PASS(remove_aliases);
+HILO_DECLARE_PASS(add_must_aliases);
+HILO_DECLARE_PASS(add_may_aliases);
+HILO_DECLARE_PASS(flip_must_aliases);
+HILO_DECLARE_PASS(flip_may_aliases);
 
 /* stablehlo/ */
 HILO_DECLARE_PASS(chlo_legalize_to_stablehlo);

@@ -25,7 +25,8 @@ from hilo.penguin.errors import EvaluationError, ProgramError
 
 PIECES = ["--partition", "--layers-per-module=1", "--modular-flow-mac-threshold=0", "--modular-flow-mac-target=1"]
 SETTINGS = {"flat": [], "mhlo": ["--stablehlo-lowering=false"],
-            "scheduled": ["--schedule", "--canonicalize-conv", "--mlir-canonicalizer", "--coalesce-collectives"], "pieces": PIECES}
+            "scheduled": ["--schedule", "--canonicalize-conv", "--mlir-canonicalizer", "--coalesce-collectives"], "pieces": PIECES,
+            "fuzzed": ["--fuzz-aliases=2"], "pieces, fuzzed": [*PIECES, "--fuzz-aliases=3"]}
 SHAPE = re.compile(r"[a-z]+[0-9]*[a-z0-9]*\[[0-9,]*\]")
 LARGEST = 4_000_000  # bytes of a module's text
 
@@ -136,7 +137,7 @@ def run_program(tool, folder, work):
     for variant, its in variants.items():
         for setting in SETTINGS if its else ():
             try:
-                outcome, n = run_variant(tool, its, case, os.path.join(work, name, variant.replace(" ", "_"), setting), setting)
+                outcome, n = run_variant(tool, its, case, os.path.join(work, name, variant.replace(" ", "_"), setting.replace(", ", "-")), setting)
             except (ProgramError, EvaluationError) as error:
                 outcome, n = f"{type(error).__name__}: {error}", 0
             total += n

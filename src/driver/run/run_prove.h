@@ -9,6 +9,7 @@
  *   V  equal where the value fits the type that the pass gives it: whole numbers that do not are
  *      passed over, floats are compared as with E
  *   -  the module is not changed
+ *   X  the program is another one on purpose: nothing is compared, and what follows starts from it
  *
  * Parameters and results are matched by order, tuples flat; for a result without elements anything
  * may stand. A pass may give whole numbers another

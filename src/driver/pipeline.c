@@ -234,6 +234,7 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
       .coalesce_adjacent = hilo_str_is(config->coalesce_mode, "adjacent"),
       .coalesce_for_overlap = hilo_str_is(config->coalesce_mode, "overlap"),
       .no_coalesce_in_loops = config->no_coalesce_in_loops,
+      .fixpoint_limit = config->pass_fixpt_iter_limit,
       .num_replicas = config->num_replicas,
       .num_partitions = config->num_partitions,
       .schedule_effort = config->schedule_effort,

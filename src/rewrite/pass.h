@@ -31,6 +31,7 @@ typedef struct {
   bool print_module_stats; /* step 31 speaks up */
   bool drop_collective_tokens;
   bool drop_unsafe_may_alias;
+  int64_t fixpoint_limit; /* rounds of passes that repeat themselves; 0: as many as they take */
   int64_t num_replicas, num_partitions; /* --num-…; 0: as the module says */
   int64_t schedule_effort;              /* step 17: 1, or 2 to search */
   bool schedule_clone;                  /* step 17: shared broadcasts get a clone a user */
@@ -62,6 +63,12 @@ typedef struct hilo_pass_ctx {
 } hilo_pass_ctx;
 
 typedef hilo_status (*hilo_pass_fn)(hilo_module *m, hilo_pass_ctx *ctx, bool *changed);
+
+/* May a pass that repeats itself until nothing changes go another round after `n_rounds`? */
+static inline bool hilo_pass_may_repeat(const hilo_pass_ctx *ctx, uint32_t n_rounds) {
+  const int64_t limit = ctx->options ? ctx->options->fixpoint_limit : 0;
+  return limit <= 0 || n_rounds < limit;
+}
 
 #define HILO_DECLARE_PASS(symbol)                                                                  \
   hilo_status hilo_pass_##symbol(hilo_module *m, hilo_pass_ctx *ctx, bool *changed)

@@ -228,7 +228,7 @@ static bool is_fused_root(const hilo_module *m, hilo_inst i) {
 
 static bool canonicalize(hilo_module *m, hilo_comp c, hilo_pass_ctx *ctx) {
   bool any = false, changed = true;
-  for (int round = 0; changed && round < ROUNDS; round++) {
+  for (uint32_t round = 0; changed && round < ROUNDS && hilo_pass_may_repeat(ctx, round); round++) {
     changed = false;
     hilo_map constants = hilo_map_make(ctx->scratch);
     HILO_FOR_EACH_INST_SAFE(m, c, i) {

@@ -135,7 +135,7 @@ static bool run_once(hilo_module *m, hilo_pass_ctx *ctx) {
 }
 
 HILO_DECLARE_PASS(remove_dead_values) {
-  while (run_once(m, ctx)) continue;
+  for (uint32_t n_rounds = 1; run_once(m, ctx) && hilo_pass_may_repeat(ctx, n_rounds);) n_rounds++;
   ctx->n_matched = ctx->n_rewritten;
   *changed = ctx->n_rewritten != 0;
   return HILO_OK;

@@ -50,11 +50,12 @@ static bool drop_uncalled(hilo_module *m, hilo_arena *scratch) {
 
 HILO_DECLARE_PASS(dce) {
   sweeper s = {.m = m, .scratch = ctx->scratch};
+  uint32_t n_rounds = 0;
   do {
     s.effects = NULL;
     s.lost_effect = false;
     HILO_FOR_EACH_COMP(m, c) *changed |= sweep(&s, c, ctx);
-  } while (s.lost_effect);
+  } while (s.lost_effect && hilo_pass_may_repeat(ctx, ++n_rounds));
   *changed |= drop_uncalled(m, ctx->scratch);
   return HILO_OK;
 }

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 
+from flags_test import model
 from stacks import Stack
 
 THREADS = (1, 2, 3, 16)
@@ -37,22 +38,23 @@ def expect_same(left, right):
 def main():
     tool = os.path.join(os.path.abspath(sys.argv[1]), "hlo2penguin")
     with tempfile.TemporaryDirectory(prefix="hilo-threads-") as root:
-        for seed in SEEDS:
-            with open(os.path.join(root, f"{seed}.hlo"), "w", encoding="utf-8") as f:
-                f.write(Stack(seed).text)
+        texts = {seed: Stack(seed).text for seed in SEEDS} | {"many": model(80)}  # of many, threads commit files as well
+        for name, text in texts.items():
+            with open(os.path.join(root, f"{name}.hlo"), "w", encoding="utf-8") as f:
+                f.write(text)
         for jobs in THREADS:
             out = os.path.join(root, f"out{jobs}")
-            lines = [f"--input={seed}.hlo --out-dir={out}/{seed} --partition --layers-per-module=1 --jobs={jobs} --logfile="
-                     for seed in SEEDS]
+            lines = [f"--input={name}.hlo --out-dir={out}/{name} --partition --layers-per-module=1 --jobs={jobs} --logfile="
+                     + " --force-all-uniq" * (name == "many") for name in texts]
             for line in lines:  # the engine of one compile
                 run(tool, line.split(), root)
             again = [line.replace(f"{out}/", f"{out}.batch/") + " --cache-dir=cache" for line in lines]
             records = run(tool, ["--batch=-", f"--jobs={jobs}"], root, "\n".join(again))  # and that of a batch, both at once
-            assert [json.loads(line)["status"] for line in records.splitlines()] == ["ok"] * len(SEEDS)
+            assert [json.loads(line)["status"] for line in records.splitlines()] == ["ok"] * len(texts)
             expect_same(os.path.join(root, f"out{THREADS[0]}"), out)
             if jobs > 1:
                 expect_same(os.path.join(root, f"out{THREADS[0]}.batch"), out + ".batch")
-    print(f"{len(SEEDS)} modules, the same on {', '.join(map(str, THREADS))} threads")
+    print(f"{len(texts)} modules, the same on {', '.join(map(str, THREADS))} threads")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,8 @@ typedef struct {
   uint32_t n_aliases;
   const uint32_t *after; /* pieces that must have run, where no input says so; ascending */
   uint32_t n_after;
+  bool repeats_next; /* the piece behind it does the same: equal bodies, instruction by instruction
+                      */
 } hilo_piece;
 
 typedef struct {

@@ -2,7 +2,11 @@
  * nobody needs is in no body.
  *
  * The order of outputs comes from hashes: up(v) of what v is made of within the piece, down(v) of
- * what becomes of it there. The body is numbered in post-order from the outputs in that order. */
+ * what becomes of it there. The body is numbered in post-order from the outputs in that order.
+ *
+ * A layer mostly repeats the one behind it, whose body is known by then. Its own is compared with
+ * that, from the outputs to what they are made of, each instruction once; if all of it is the same,
+ * there is nothing to hash, to sort or to number. */
 #include "partition/cut_parts.h"
 #include "rewrite/replace.h"
 
@@ -32,6 +36,9 @@ typedef struct {
   hilo_vec(seed) seeds;
   const uint32_t *place; /* by instruction, in the post-order of the module; NULL: not asked for */
   hilo_vec(visit) stack; /* of the walk */
+  /* For the comparison, by instruction: walk << 32 | its partner in the other piece. */
+  uint64_t *image, *origin;
+  inst_list found; /* outputs of the piece behind, in the order in which they were asked for */
 } bodies;
 
 static bool is_first_visit(bodies *b, hilo_inst i) {
@@ -165,18 +172,97 @@ static const hilo_inst *keep(bodies *b, const inst_list *list) {
   return v;
 }
 
+/* ---- a piece that repeats the one behind it ---- */
+
+/* x of the piece behind and y are partners, and neither is another's. */
+static bool pair(bodies *b, hilo_inst x, hilo_inst y) {
+  const uint32_t ix = hilo_ix(b->c->m, x), iy = hilo_ix(b->c->m, y);
+  const uint64_t to_y = (uint64_t)b->walk << 32 | iy, to_x = (uint64_t)b->walk << 32 | ix;
+  if (b->image[ix] == to_y) return b->origin[iy] == to_x;
+  if (b->image[ix] >> 32 == b->walk || b->origin[iy] >> 32 == b->walk) return false;
+  b->image[ix] = to_y;
+  b->origin[iy] = to_x;
+  return true;
+}
+
+static hilo_inst image_of(const bodies *b, hilo_inst x) {
+  return hilo_inst_at(b->c->m, (uint32_t)b->image[hilo_ix(b->c->m, x)]);
+}
+
+static bool pair_operands(bodies *b, hilo_inst x, uint32_t unit_of_x, uint32_t unit) {
+  const hilo_cutter *c = b->c;
+  const hilo_module *m = c->m;
+  const hilo_inst y = image_of(b, x);
+  if (c->class[hilo_ix(m, x)] != c->class[hilo_ix(m, y)]) return false;
+  for (uint32_t k = 0; k < hilo_inst_n_operands(m, x); k++) {
+    const hilo_inst of_x = hilo_inst_operand(m, x, k), of_y = hilo_inst_operand(m, y, k);
+    const bool is_inside = hilo_cut_is_inside(c, of_x, unit_of_x);
+    if (is_inside != hilo_cut_is_inside(c, of_y, unit) || !pair(b, of_x, of_y)) return false;
+    if (!is_inside && hilo_inst_type(m, of_x).ix != hilo_inst_type(m, of_y).ix) return false;
+  }
+  return true;
+}
+
+static const hilo_inst *images(const bodies *b, const hilo_inst *v, uint32_t n) {
+  hilo_inst *list = HILO_NEW_ARRAY(b->c->arena, hilo_inst, n + 1);
+  for (uint32_t k = 0; k < n; k++) list[k] = image_of(b, v[k]);
+  return list;
+}
+
+/* Does the unit repeat the piece behind it? Bodies list users behind what they use, so that each
+ * instruction has its partner before its operands are looked at. */
+static bool repeat(bodies *b, uint32_t unit, const hilo_piece *next, hilo_piece *piece) {
+  const inst_list *outputs = &b->outputs[unit];
+  if (b->c->ordered || outputs->n != b->found.n || outputs->n != next->n_outputs ||
+      b->effects[unit].n || b->effects[next->unit].n)
+    return false;
+  b->walk++;
+  for (uint32_t k = 0; k < outputs->n; k++)
+    if (!pair(b, b->found.v[k], outputs->v[k])) return false;
+  for (uint32_t at = next->n_body; at-- > 0;)
+    if (!pair_operands(b, next->body[at], next->unit, unit)) return false;
+  *piece = (hilo_piece){.unit = unit,
+                        .body = images(b, next->body, next->n_body),
+                        .n_body = next->n_body,
+                        .inputs = images(b, next->inputs, next->n_inputs),
+                        .n_inputs = next->n_inputs,
+                        .outputs = images(b, next->outputs, next->n_outputs),
+                        .n_outputs = next->n_outputs,
+                        .repeats_next = true};
+  return true;
+}
+
+static void note_found(bodies *b, uint32_t unit) {
+  b->found.n = 0;
+  for (uint32_t k = 0; k < b->outputs[unit].n; k++)
+    HILO_PUSH(b->c->room, &b->found, b->outputs[unit].v[k]);
+}
+
+/* ---- all pieces ---- */
+
+/* What a piece needs becomes outputs of units before. */
+static void ask_for_inputs(bodies *b, const hilo_piece *piece) {
+  for (uint32_t k = 0; k < piece->n_inputs; k++) {
+    const hilo_inst in = piece->inputs[k];
+    if (hilo_cut_is_input(b->c->m, in)) continue;
+    HILO_CHECK(b->c->unit[hilo_ix(b->c->m, in)] < piece->unit);
+    add_output(b, in);
+  }
+}
+
 /* The piece of a unit, if it computes anything; what it needs becomes outputs of units before. */
-static bool make_piece(bodies *b, uint32_t unit, hilo_piece *piece) {
+static bool make_piece(bodies *b, uint32_t unit, const hilo_piece *next, hilo_piece *piece) {
   if (!b->outputs[unit].n && !b->effects[unit].n) return false;
+  if (next && repeat(b, unit, next, piece)) {
+    note_found(b, unit);
+    ask_for_inputs(b, piece);
+    return true;
+  }
+  note_found(b, unit);
   walk(b, unit);
   hash_members(b, unit);
   const bool same = sort_by_hash(b, &b->outputs[unit]);
   if (!sort_by_hash(b, &b->effects[unit]) || !same) walk(b, unit);
-  for (uint32_t k = 0; k < b->inputs.n; k++)
-    if (!hilo_cut_is_input(b->c->m, b->inputs.v[k])) {
-      HILO_CHECK(b->c->unit[hilo_ix(b->c->m, b->inputs.v[k])] < unit);
-      add_output(b, b->inputs.v[k]);
-    }
   *piece = (hilo_piece){.unit = unit,
                         .body = keep(b, &b->members),
                         .n_body = b->members.n,
@@ -184,6 +270,7 @@ static bool make_piece(bodies *b, uint32_t unit, hilo_piece *piece) {
                         .n_inputs = b->inputs.n,
                         .outputs = keep(b, &b->outputs[unit]),
                         .n_outputs = b->outputs[unit].n};
+  ask_for_inputs(b, piece);
   return true;
 }
 
@@ -212,6 +299,8 @@ void hilo_cut_bodies(hilo_cutter *c) {
               .effects = HILO_NEW_ZEROED(c->room, inst_list, n_units),
               .is_output = hilo_bitset_create(c->room, n_slots),
               .mark = HILO_NEW_ZEROED(c->room, uint32_t, n_slots),
+              .image = HILO_NEW_ZEROED(c->room, uint64_t, n_slots),
+              .origin = HILO_NEW_ZEROED(c->room, uint64_t, n_slots),
               .up = HILO_NEW_ZEROED(c->room, uint64_t, n_slots),
               .down = HILO_NEW_ZEROED(c->room, uint64_t, n_slots)};
   find_seeds(&b);
@@ -219,7 +308,7 @@ void hilo_cut_bodies(hilo_cutter *c) {
   hilo_piece *pieces = HILO_NEW_ARRAY(c->arena, hilo_piece, n_units + 1);
   uint32_t first = n_units + 1;
   for (uint32_t unit = n_units; unit-- > 0;)
-    if (make_piece(&b, unit, &pieces[first - 1])) first--;
+    if (make_piece(&b, unit, first <= n_units ? &pieces[first] : NULL, &pieces[first - 1])) first--;
   c->cut->pieces = pieces + first;
   c->cut->n_pieces = n_units + 1 - first;
   hilo_cut_set_producers(c->cut, c->arena);

@@ -65,11 +65,23 @@ static uint32_t text_of(sharing *s, const hilo_piece *piece, bool with_scalars) 
   return hilo_store_put(&s->texts, 0, s->words.v, s->words.n * sizeof(uint32_t));
 }
 
+/* Bodies were found to be the same when they were made; aliases came later. */
+static bool is_as_next(const hilo_piece *piece) {
+  const hilo_piece *next = piece + 1;
+  if (!piece->repeats_next || piece->n_aliases != next->n_aliases) return false;
+  for (uint32_t k = 0; k < piece->n_aliases; k++) {
+    const hilo_piece_alias *a = &piece->aliases[k], *b = &next->aliases[k];
+    if (a->output != b->output || a->input != b->input || a->kind != b->kind) return false;
+  }
+  return piece->n_inputs == next->n_inputs;
+}
+
 /* Equal numbers, equal definitions; NULL: not known yet, since scalars were lifted. */
 static const uint32_t *lift_scalars(sharing *s) {
   const hilo_cut *cut = s->c->cut;
   uint32_t *alike = HILO_NEW_ARRAY(s->c->room, uint32_t, cut->n_pieces + 1);
-  for (uint32_t p = 0; p < cut->n_pieces; p++) alike[p] = text_of(s, &cut->pieces[p], false);
+  for (uint32_t p = cut->n_pieces; p-- > 0;)
+    alike[p] = is_as_next(&cut->pieces[p]) ? alike[p + 1] : text_of(s, &cut->pieces[p], false);
   return hilo_cut_lift_scalars(s->c, alike) ? NULL : alike;
 }
 

@@ -1,5 +1,7 @@
 #include "ir/neuron_input.h"
 
+#include "base/vec.h"
+
 static const char prefix[] = "neuron.";
 enum { PREFIX = sizeof(prefix) - 1 };
 
@@ -49,7 +51,30 @@ void hilo_neuron_take_input(hilo_module *m, hilo_inst i) {
   hilo_inst_set_extra(m, i, &extra);
 }
 
+static hilo_dims split_names(hilo_module *m, hilo_str list) {
+  hilo_vec(int64_t) names = {0};
+  while (list.p) {
+    const char *comma = list.n ? memchr(list.p, ',', list.n) : NULL;
+    const size_t n = comma ? (size_t)(comma - list.p) : list.n;
+    HILO_PUSH(m->arena, &names, hilo_module_string(m, hilo_str_trim((hilo_str){list.p, n})).ix);
+    list = comma ? (hilo_str){comma + 1, list.n - n - 1} : (hilo_str){0};
+  }
+  return (hilo_dims){names.v, names.n};
+}
+
+void hilo_neuron_take_names(hilo_module *m) {
+  if (!m->header.frontend.ix) return;
+  const hilo_dims kv = hilo_string_map_get(&m->records, m->header.frontend).kv;
+  for (uint32_t k = 0; k + 1 < kv.n; k += 2) {
+    const hilo_str name = hilo_string_of(m, (hilo_string){(uint32_t)kv.v[k]});
+    const hilo_str value = hilo_string_of(m, (hilo_string){(uint32_t)kv.v[k + 1]});
+    if (hilo_str_is(name, HILO_INPUT_NAMES)) m->header.input_names = split_names(m, value);
+    if (hilo_str_is(name, HILO_OUTPUT_NAMES)) m->header.output_names = split_names(m, value);
+  }
+}
+
 void hilo_neuron_take_inputs(hilo_module *m) {
+  hilo_neuron_take_names(m);
   uint32_t last = 0; /* a record that says nothing */
   HILO_FOR_EACH_COMP(m, c) {
     HILO_FOR_EACH_INST(m, c, i) {

@@ -25,12 +25,21 @@ static uint32_t count_leaves(const hilo_module *m, hilo_type type) {
   return n;
 }
 
-static bool name_inputs(hilo_module *m) {
+/* A list that does not fit is no list. */
+static bool fits(hilo_pass_ctx *ctx, hilo_dims *names, uint32_t n, const char *what) {
+  if (!names->n || names->n == n) return true;
+  (void)hilo_diag_add(ctx->diags, HILO_DIAG_EMOD911, &HILO_NOWHERE,
+                      "%u names of %s for %u of them: generated names are used", names->n, what, n);
+  *names = HILO_DIMS_NONE;
+  return false;
+}
+
+static bool name_inputs(hilo_module *m, hilo_pass_ctx *ctx) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < hilo_comp_n_params(m, m->entry); k++)
     n += count_leaves(m, hilo_inst_type(m, hilo_comp_param(m, m->entry, k)));
+  bool changed = !fits(ctx, &m->header.input_names, n, "inputs");
   const hilo_dims old = m->header.input_names;
-  bool changed = false;
   int64_t *names = HILO_NEW_ARRAY(m->arena, int64_t, n + 1);
   hilo_sb sb = hilo_sb_make(m->arena);
   for (uint32_t k = 0; k < n; k++) {
@@ -231,8 +240,9 @@ static bool flatten_results(hilo_module *m, hilo_arena *scratch) {
 }
 
 HILO_DECLARE_PASS(penguinize_io) {
-  *changed |= name_inputs(m);
+  *changed |= name_inputs(m, ctx);
   *changed |= flatten_results(m, ctx->scratch);
+  *changed |= !fits(ctx, &m->header.output_names, hilo_n_outputs(m), "outputs");
   *changed |= take_markers(m, ctx);
   return HILO_OK;
 }

@@ -110,6 +110,41 @@ void hilo_marks_take_neuron(hilo_module *m, hilo_inst i) {
   hilo_marks_take_neuron_text(m, i, hilo_string_of(m, hilo_inst_extra(m, i).mlir));
 }
 
+/* `["a", "b"]` as `a,b`; p NULL: it is no such list. */
+static hilo_str joined_names(hilo_arena *arena, hilo_str entry) {
+  const char *at = entry.n ? memchr(entry.p, '[', entry.n) : NULL, *end = entry.p + entry.n;
+  hilo_sb sb = hilo_sb_make(arena);
+  if (!at) return (hilo_str){0};
+  for (uint32_t k = 0; (at = memchr(at, '"', (size_t)(end - at))); k++) {
+    const char *close = ++at;
+    while (close < end && *close != '"') close += *close == '\\' ? 2 : 1;
+    if (close >= end) return (hilo_str){0};
+    const hilo_str name = unescaped(arena, (hilo_str){at, (size_t)(close - at)});
+    if (name.n && memchr(name.p, ',', name.n)) return (hilo_str){0};
+    if (k) hilo_sb_char(&sb, ',');
+    hilo_sb_str(&sb, name);
+    at = close + 1;
+  }
+  return hilo_str_copy(arena, hilo_sb_view(&sb));
+}
+
+void hilo_marks_take_names(hilo_module *m, hilo_str attributes) {
+  static const char *const keys[] = {HILO_INPUT_NAMES, HILO_OUTPUT_NAMES};
+  for (const char *at = attributes.p, *end = attributes.p + attributes.n; at < end;) {
+    const char *stop = entry_end(at, end);
+    const hilo_str entry = hilo_str_trim((hilo_str){at, (size_t)(stop - at)});
+    size_t name = 0;
+    while (name < entry.n && entry.p[name] != ' ' && entry.p[name] != '=') name++;
+    at = stop + 1;
+    for (size_t k = 0; k < HILO_COUNT(keys); k++) {
+      if (!hilo_str_is((hilo_str){entry.p, name}, keys[k])) continue;
+      const hilo_str list = joined_names(m->arena, entry);
+      if (list.p) m->header.frontend = hilo_frontend_set(m, m->header.frontend, keys[k], list.p);
+    }
+  }
+  hilo_neuron_take_names(m);
+}
+
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool hilo_mark_next_int(hilo_str *value, char until, int64_t *out) {

@@ -23,6 +23,10 @@ hilo_str hilo_mark_find(const hilo_module *m, hilo_inst i, const char *name);
 void hilo_marks_take_neuron(hilo_module *m, hilo_inst i);
 /* The same of the attributes `text` of an argument. */
 void hilo_marks_take_neuron_text(hilo_module *m, hilo_inst param, hilo_str text);
+/* Lists of strings `input_names` and `output_names` among the attributes of the main function
+ * become frontend attributes of the module, and are noted. A name with a comma leaves the list out.
+ */
+void hilo_marks_take_names(hilo_module *m, hilo_str attributes);
 /* The next integer of `*value` behind any other characters but `until`; false at the end or there.
  * Moves `*value` behind it. */
 bool hilo_mark_next_int(hilo_str *value, char until, int64_t *out);

@@ -542,7 +542,12 @@ HILO_DECLARE_PASS(stablehlo_legalize_to_hlo) {
     HILO_FOR_EACH_INST_SAFE(m, c, i) legalize_inst(&l, i);
   }
   if (l.status != HILO_OK) return l.status;
-  if (m->entry.ix) restore_root_sharding(m, m->entry);
+  if (m->entry.ix) {
+    restore_root_sharding(m, m->entry);
+    const hilo_record func = {hilo_comp_get(m, m->entry)->func};
+    if (func.ix)
+      hilo_marks_take_names(m, hilo_string_of(m, hilo_func_get(&m->records, func).attributes));
+  }
   drop_mlir(m);
   m->dialect = HILO_DIALECT_HLO;
   return HILO_OK;

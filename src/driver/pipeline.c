@@ -59,11 +59,13 @@ static bool gate_preserve_control_deps(const hilo_config *config, const hilo_mod
   }
 SIGNATURE_GATE(passthrough, config->remove_passthrough_hack)
 SIGNATURE_GATE(stub, config->stub)
+SIGNATURE_GATE(errors, config->inject_numerical_errors)
 SIGNATURE_GATE(fuzz_1, config->fuzz_aliases == 1)
 SIGNATURE_GATE(fuzz_2, config->fuzz_aliases == 2)
 SIGNATURE_GATE(fuzz_3, config->fuzz_aliases == 3)
 SIGNATURE_GATE(fuzz_4, config->fuzz_aliases == 4)
 SIGNATURE_GATE(fuzz_5, config->fuzz_aliases == 5)
+GATE(batch_norm_training_upcast)
 GATE(enable_experimental_cc_control_deps)
 GATE(mlir_canonicalizer)
 GATE(canonicalize_conv)
@@ -91,8 +93,9 @@ GATE(verify_aliasing)
 /* ---- tables ---- */
 
 #define SIGNATURE_ROWS(when)                                                                       \
-  {HILO_PASS_remove_passthrough_outputs, 0, when##_passthrough}, {HILO_PASS_stub, 0, when##_stub}, \
-      {HILO_PASS_remove_aliases, 0, when##_fuzz_1},                                                \
+  {HILO_PASS_inject_numerical_errors, 0, when##_errors},                                           \
+      {HILO_PASS_remove_passthrough_outputs, 0, when##_passthrough},                               \
+      {HILO_PASS_stub, 0, when##_stub}, {HILO_PASS_remove_aliases, 0, when##_fuzz_1},              \
       {HILO_PASS_add_must_aliases, 0, when##_fuzz_2},                                              \
       {HILO_PASS_add_may_aliases, 0, when##_fuzz_3},                                               \
       {HILO_PASS_flip_must_aliases, 0, when##_fuzz_4}, {                                           \
@@ -119,6 +122,7 @@ static const hilo_pipeline_row hlo_rows[] = {
     /* Before all that takes one instruction apart into several. */
     {HILO_PASS_preserve_control_deps, 0, gate_preserve_control_deps},
     SIGNATURE_ROWS(flat),
+    {HILO_PASS_batch_norm_training_upcast, 0, gate_batch_norm_training_upcast},
     {HILO_PASS_batch_norm_expander, 0, expands_batch_norm},
     {HILO_PASS_common_instruction_elimination, 0, NULL},
     {HILO_PASS_dce, 0, NULL},
@@ -234,6 +238,8 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
       .coalesce_adjacent = hilo_str_is(config->coalesce_mode, "adjacent"),
       .coalesce_for_overlap = hilo_str_is(config->coalesce_mode, "overlap"),
       .no_coalesce_in_loops = config->no_coalesce_in_loops,
+      .error_targets = config->numerical_error_targets.v,
+      .n_error_targets = config->numerical_error_targets.n,
       .fixpoint_limit = config->pass_fixpt_iter_limit,
       .num_replicas = config->num_replicas,
       .num_partitions = config->num_partitions,

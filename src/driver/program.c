@@ -101,7 +101,7 @@ static hilo_status emit(hilo_program *p, const hilo_module *m, const hilo_progra
       .stablehlo = config->stablehlo_lowering,
       .stem = place->stem,
       .no_files = place->no_files,
-      .memcpy_disabled = config->disable_emit_tensor_ops_memcpy,
+      .memcpy_disabled = config->disable_emit_tensor_ops_memcpy || !config->emit_tensor_level_ops,
       .metrics = true,
       .framework_dbg = !config->no_dbg,
       .hlo_dbg = !config->no_dbg,

@@ -23,6 +23,8 @@ HILO_DECLARE_PASS(preserve_control_deps);
 HILO_DECLARE_PASS(common_instruction_elimination);
 HILO_DECLARE_PASS(collective_stream_id_injector);
 HILO_DECLARE_PASS(batch_norm_expander);
+HILO_DECLARE_PASS(batch_norm_training_upcast);
+HILO_DECLARE_PASS(inject_numerical_errors);
 HILO_DECLARE_PASS(stub);
 HILO_DECLARE_PASS(remove_passthrough_outputs);
 HILO_DECLARE_PASS(remove_aliases);

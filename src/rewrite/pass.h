@@ -31,6 +31,8 @@ typedef struct {
   bool print_module_stats; /* step 31 speaks up */
   bool drop_collective_tokens;
   bool drop_unsafe_may_alias;
+  const hilo_str *error_targets; /* of #52: NAME or NAME=NUMBER */
+  uint32_t n_error_targets;
   int64_t fixpoint_limit; /* rounds of passes that repeat themselves; 0: as many as they take */
   int64_t num_replicas, num_partitions; /* --num-…; 0: as the module says */
   int64_t schedule_effort;              /* step 17: 1, or 2 to search */

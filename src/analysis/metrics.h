@@ -21,5 +21,9 @@ hilo_metrics hilo_metrics_compute(const hilo_module *m, hilo_arena *scratch);
 void hilo_metrics_put_json(const hilo_metrics *metrics, hilo_sb *out);
 /* Multiply-accumulates of one dot or convolution, else 0. */
 uint64_t hilo_metrics_inst_macs(const hilo_module *m, hilo_inst i);
+/* May it have any? */
+static inline bool hilo_metrics_has_macs(const hilo_module *m, hilo_inst i) {
+  return hilo_inst_is(m, i, HILO_OP_DOT) || hilo_inst_is(m, i, HILO_OP_CONVOLUTION);
+}
 
 #endif

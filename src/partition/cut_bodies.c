@@ -36,8 +36,7 @@ typedef struct {
   hilo_vec(seed) seeds;
   const uint32_t *place; /* by instruction, in the post-order of the module; NULL: not asked for */
   hilo_vec(visit) stack; /* of the walk */
-  /* For the comparison, by instruction: walk << 32 | its partner in the other piece. */
-  uint64_t *image, *origin;
+  uint32_t *image;       /* by instruction that this walk saw: its partner, for the comparison */
   inst_list found; /* outputs of the piece behind, in the order in which they were asked for */
 } bodies;
 
@@ -115,8 +114,10 @@ static void hash_members(bodies *b, uint32_t unit) {
     const bool is_output = b->c->unit[ix] == unit && hilo_bitset_get(b->is_output, ix);
     /* So far `down` is a sum over users: their order says nothing. */
     b->down[ix] = hilo_hash_combine(hilo_hash_combine(b->up[ix], is_output), b->down[ix]);
-    for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
-      b->down[hilo_ix(m, hilo_inst_operand(m, i, k))] += hilo_hash_combine(k, b->down[ix]);
+    for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++) {
+      const hilo_inst need = hilo_inst_operand(m, i, k);
+      if (is_member(b, need, unit)) b->down[hilo_ix(m, need)] += hilo_hash_combine(k, b->down[ix]);
+    }
   }
 }
 
@@ -174,19 +175,15 @@ static const hilo_inst *keep(bodies *b, const inst_list *list) {
 
 /* ---- a piece that repeats the one behind it ---- */
 
-/* x of the piece behind and y are partners, and neither is another's. */
+/* y is the partner of x of the piece behind. */
 static bool pair(bodies *b, hilo_inst x, hilo_inst y) {
-  const uint32_t ix = hilo_ix(b->c->m, x), iy = hilo_ix(b->c->m, y);
-  const uint64_t to_y = (uint64_t)b->walk << 32 | iy, to_x = (uint64_t)b->walk << 32 | ix;
-  if (b->image[ix] == to_y) return b->origin[iy] == to_x;
-  if (b->image[ix] >> 32 == b->walk || b->origin[iy] >> 32 == b->walk) return false;
-  b->image[ix] = to_y;
-  b->origin[iy] = to_x;
-  return true;
+  uint32_t *image = &b->image[hilo_ix(b->c->m, x)];
+  if (is_first_visit(b, x)) *image = hilo_ix(b->c->m, y);
+  return *image == hilo_ix(b->c->m, y);
 }
 
 static hilo_inst image_of(const bodies *b, hilo_inst x) {
-  return hilo_inst_at(b->c->m, (uint32_t)b->image[hilo_ix(b->c->m, x)]);
+  return hilo_inst_at(b->c->m, b->image[hilo_ix(b->c->m, x)]);
 }
 
 static bool pair_operands(bodies *b, hilo_inst x, uint32_t unit_of_x, uint32_t unit) {
@@ -200,6 +197,13 @@ static bool pair_operands(bodies *b, hilo_inst x, uint32_t unit_of_x, uint32_t u
     if (is_inside != hilo_cut_is_inside(c, of_y, unit) || !pair(b, of_x, of_y)) return false;
     if (!is_inside && hilo_inst_type(m, of_x).ix != hilo_inst_type(m, of_y).ix) return false;
   }
+  return true;
+}
+
+/* No two have the same partner. */
+static bool are_distinct(bodies *b, const hilo_inst *v, uint32_t n) {
+  for (uint32_t k = 0; k < n; k++)
+    if (!is_first_visit(b, v[k])) return false;
   return true;
 }
 
@@ -229,7 +233,9 @@ static bool repeat(bodies *b, uint32_t unit, const hilo_piece *next, hilo_piece 
                         .outputs = images(b, next->outputs, next->n_outputs),
                         .n_outputs = next->n_outputs,
                         .repeats_next = true};
-  return true;
+  b->walk++;
+  return are_distinct(b, piece->body, piece->n_body) &&
+         are_distinct(b, piece->inputs, piece->n_inputs);
 }
 
 static void note_found(bodies *b, uint32_t unit) {
@@ -299,10 +305,9 @@ void hilo_cut_bodies(hilo_cutter *c) {
               .effects = HILO_NEW_ZEROED(c->room, inst_list, n_units),
               .is_output = hilo_bitset_create(c->room, n_slots),
               .mark = HILO_NEW_ZEROED(c->room, uint32_t, n_slots),
-              .image = HILO_NEW_ZEROED(c->room, uint64_t, n_slots),
-              .origin = HILO_NEW_ZEROED(c->room, uint64_t, n_slots),
-              .up = HILO_NEW_ZEROED(c->room, uint64_t, n_slots),
-              .down = HILO_NEW_ZEROED(c->room, uint64_t, n_slots)};
+              .image = HILO_NEW_ARRAY(c->room, uint32_t, n_slots),
+              .up = HILO_NEW_ARRAY(c->room, uint64_t, n_slots),
+              .down = HILO_NEW_ARRAY(c->room, uint64_t, n_slots)};
   find_seeds(&b);
   /* One more in front, for the piece of cut_scalars.c. */
   hilo_piece *pieces = HILO_NEW_ARRAY(c->arena, hilo_piece, n_units + 1);

@@ -98,6 +98,7 @@ static void merge_plumbing(hilo_finder *f) {
 static void count_macs(hilo_finder *f) {
   for (uint32_t at = 0; at < f->graph.n; at++) {
     const hilo_inst i = f->graph.order[at];
+    if (!hilo_metrics_has_macs(f->m, i)) continue;
     uint64_t *macs = &f->out->regions[f->out->region[hilo_ix(f->m, i)]].macs;
     const uint64_t its = hilo_metrics_inst_macs(f->m, i);
     *macs = *macs > UINT64_MAX - its ? UINT64_MAX : *macs + its;

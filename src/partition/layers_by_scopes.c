@@ -174,7 +174,8 @@ static void set_labels(scoping *s) {
 /* ---- what layers share ---- */
 
 static bool is_heavy(const hilo_module *m, hilo_inst i) {
-  return hilo_inst_has(m, i, HILO_TRAIT_COLLECTIVE) || hilo_metrics_inst_macs(m, i) > 0;
+  return hilo_inst_has(m, i, HILO_TRAIT_COLLECTIVE) ||
+         (hilo_metrics_has_macs(m, i) && hilo_metrics_inst_macs(m, i) > 0);
 }
 
 /* A value of a light cone that two other layers use, or that something shared uses, is shared. */
@@ -228,6 +229,7 @@ typedef struct {
   uint64_t *hash;           /* by instruction: of its cone in its tail */
   const uint64_t *ends_run; /* bit by region */
   uint64_t *compared;       /* bit by region: one that ends a run, or the layer before it */
+  hilo_vec(hilo_inst) list; /* of the tails of these, users first */
 } tails;
 
 static tails find_tails(scoping *s, const uint64_t *ends_run) {
@@ -252,6 +254,7 @@ static tails find_tails(scoping *s, const uint64_t *ends_run) {
     const bool is_needed = s->label[ix] || hilo_bitset_get(needed, ix);
     const bool is_tail = !is_needed && region[ix] % 2;
     if (is_tail) hilo_bitset_set(t.tail, ix);
+    if (is_tail && hilo_bitset_get(t.compared, region[ix])) HILO_PUSH(f->arena, &t.list, i);
     HILO_FOR_EACH_NEED(m, i, need) {
       const uint32_t its = hilo_ix(m, need);
       if (region[its] != region[ix]) continue;
@@ -264,11 +267,9 @@ static tails find_tails(scoping *s, const uint64_t *ends_run) {
 
 static void hash_tails(tails *t) {
   const hilo_module *m = t->f->m;
-  for (uint32_t at = 0; at < t->f->graph.n; at++) {
-    const hilo_inst i = t->f->graph.order[at];
+  for (uint32_t at = t->list.n; at-- > 0;) {
+    const hilo_inst i = t->list.v[at];
     const uint32_t ix = hilo_ix(m, i);
-    if (!hilo_bitset_get(t->tail, ix) || !hilo_bitset_get(t->compared, t->f->out->region[ix]))
-      continue;
     uint64_t h = hilo_canonical_inst_hash(t->canonical, i, true);
     HILO_FOR_EACH_NEED(m, i, need) {
       const uint32_t its = hilo_ix(m, need);
@@ -281,11 +282,8 @@ static void hash_tails(tails *t) {
   }
 }
 
-static bool is_tail_sink(const tails *t, uint32_t at) {
-  const uint32_t ix = hilo_ix(t->f->m, t->f->graph.order[at]);
-  return hilo_bitset_get(t->tail, ix) && !hilo_bitset_get(t->inner, ix) &&
-         hilo_bitset_get(t->compared, t->f->out->region[ix]) &&
-         !hilo_inst_is_root(t->f->m, t->f->graph.order[at]);
+static bool is_sink(const tails *t, hilo_inst i) {
+  return !hilo_bitset_get(t->inner, hilo_ix(t->f->m, i)) && !hilo_inst_is_root(t->f->m, i);
 }
 
 /* Regions of layers that end a run: what is behind them and not behind the one before goes to the
@@ -295,16 +293,17 @@ static void move_ends_of_runs(tails *t) {
   const hilo_module *m = t->f->m;
   uint32_t *region = t->f->out->region;
   hilo_map in_layer = hilo_map_make(t->f->arena); /* (hash, region) → sinks not matched yet */
-  for (uint32_t at = 0; at < t->f->graph.n; at++) {
-    if (!is_tail_sink(t, at)) continue;
-    const uint32_t ix = hilo_ix(m, t->f->graph.order[at]);
+  for (uint32_t at = t->list.n; at-- > 0;) {
+    if (!is_sink(t, t->list.v[at])) continue;
+    const uint32_t ix = hilo_ix(m, t->list.v[at]);
     bool inserted;
     ++*hilo_map_at(&in_layer, hilo_hash_combine(t->hash[ix], region[ix]), &inserted);
   }
   uint64_t *stays = hilo_bitset_create(t->f->arena, m->n_inst_slots);
-  for (uint32_t at = 0; at < t->f->graph.n; at++) {
-    const uint32_t ix = hilo_ix(m, t->f->graph.order[at]);
-    if (!is_tail_sink(t, at) || region[ix] < 3 || !hilo_bitset_get(ends_run, region[ix])) continue;
+  for (uint32_t at = t->list.n; at-- > 0;) {
+    const uint32_t ix = hilo_ix(m, t->list.v[at]);
+    if (!is_sink(t, t->list.v[at]) || region[ix] < 3 || !hilo_bitset_get(ends_run, region[ix]))
+      continue;
     bool inserted;
     uint32_t *left =
         hilo_map_at(&in_layer, hilo_hash_combine(t->hash[ix], region[ix] - 2), &inserted);
@@ -312,14 +311,13 @@ static void move_ends_of_runs(tails *t) {
     --*left;
     hilo_bitset_set(stays, ix);
   }
-  uint32_t *moved = HILO_NEW_ARRAY(t->f->arena, uint32_t, m->n_inst_slots);
-  memcpy(moved, region, m->n_inst_slots * sizeof(uint32_t));
-  for (uint32_t at = t->f->graph.n; at-- > 0;) {
-    const hilo_inst i = t->f->graph.order[at];
+  hilo_vec(uint32_t) moved = {0};
+  for (uint32_t at = 0; at < t->list.n; at++) {
+    const hilo_inst i = t->list.v[at];
     const uint32_t ix = hilo_ix(m, i);
-    if (!hilo_bitset_get(t->tail, ix) || !hilo_bitset_get(ends_run, region[ix])) continue;
+    if (!hilo_bitset_get(ends_run, region[ix])) continue;
     if (!hilo_bitset_get(stays, ix)) {
-      moved[ix] = region[ix] + 1;
+      HILO_PUSH(t->f->arena, &moved, ix);
       continue;
     }
     HILO_FOR_EACH_NEED(m, i, need) {
@@ -327,7 +325,7 @@ static void move_ends_of_runs(tails *t) {
       if (region[its] == region[ix]) hilo_bitset_set(stays, its);
     }
   }
-  memcpy(region, moved, m->n_inst_slots * sizeof(uint32_t));
+  for (uint32_t k = 0; k < moved.n; k++) region[moved.v[k]]++;
   hilo_map_free(&in_layer);
 }
 

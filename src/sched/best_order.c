@@ -10,10 +10,11 @@
 #include "sched/orders.h"
 
 enum { MAX_ROUNDS = 16, MAX_DEPTH = 24, CANDIDATE_WORK = 30 };
-/* Steps for each node and edge. Most of what can be won is won within the first; measured on 60
- * programs, docs/schedule-peaks.md. */
-enum { WORK_OF_EFFORT_2 = 150, WORK_OF_EFFORT_3 = 3000 };
-enum { LEAST_WORK = 3000000 }; /* a few milliseconds, for small programs */
+/* Steps for each node and edge. Most of what can be won is won within the first; measured on 63
+ * programs, docs/schedule-peaks.md. Effort 2 takes no longer than XLA's depth-first scheduler:
+ * perf/schedule_speed.py. */
+enum { WORK_OF_EFFORT_2 = 60, WORK_OF_EFFORT_3 = 3000 };
+enum { LEAST_WORK_2 = 100000, LEAST_WORK_3 = 3000000 }; /* for small programs */
 
 typedef struct {
   const hilo_problem *p;
@@ -25,7 +26,7 @@ typedef struct {
 /* ---- D, candidates ---- */
 
 static bool consider(search *s, const uint32_t *order, const char *how) {
-  const uint64_t peak = hilo_problem_peak(s->p, order, NULL, s->arena);
+  const uint64_t peak = hilo_problem_peak_below(s->p, order, s->found.peak, s->arena);
   if (peak >= s->found.peak) return false;
   memcpy(s->best, order, sizeof(uint32_t) * s->p->n);
   s->found.peak = peak;
@@ -103,8 +104,8 @@ static uint32_t split(const hilo_problem *p, const uint32_t *order, const uint64
   return n_before;
 }
 
-static uint64_t improve(const hilo_problem *p, uint32_t *order, uint64_t target, uint64_t *bound,
-                        int depth, budget *b);
+static uint64_t improve(const hilo_problem *p, uint32_t *order, uint64_t peak, uint64_t target,
+                        uint64_t *bound, int depth, budget *b);
 
 /* Improve order[first … first + n) as a problem of its own. */
 static void improve_part(const hilo_problem *p, uint32_t *order, uint32_t first, uint32_t n,
@@ -117,18 +118,19 @@ static void improve_part(const hilo_problem *p, uint32_t *order, uint32_t first,
   uint32_t *its = HILO_NEW_ARRAY(&scratch.arena, uint32_t, n);
   for (uint32_t k = 0; k < n; k++) its[k] = k;
   const uint64_t old = hilo_problem_peak(&part, its, NULL, &scratch.arena);
-  if (old > target && improve(&part, its, target, NULL, depth + 1, &mine) < old)
+  if (old > target && improve(&part, its, old, target, NULL, depth + 1, &mine) < old)
     for (uint32_t k = 0; k < n; k++) order[first + k] = part.origin[its[k]];
   b->work = mine.work;
   hilo_scratch_deinit(&scratch);
 }
 
 /* The best of all candidates, if it is better than `order`. */
-static uint64_t improve_by_candidates(const hilo_problem *p, uint32_t *order, budget *b) {
+static uint64_t improve_by_candidates(const hilo_problem *p, uint32_t *order, uint64_t peak,
+                                      budget *b) {
   search s = {.p = p, .arena = b->arena};
   s.best = HILO_NEW_ARRAY(b->arena, uint32_t, (size_t)p->n + 1);
   s.trial = HILO_NEW_ARRAY(b->arena, uint32_t, (size_t)p->n + 1);
-  s.found.peak = hilo_problem_peak(p, order, NULL, b->arena);
+  s.found.peak = peak;
   memcpy(s.best, order, sizeof(uint32_t) * p->n);
   if (spend(b, (uint64_t)CANDIDATE_WORK * (p->n + p->preds.first[p->n]))) {
     for (uint32_t k = 0; k < p->n; k++) s.trial[k] = k;
@@ -154,17 +156,17 @@ static bool cut_once(const hilo_problem *p, uint32_t *order, uint64_t *peak, boo
   const uint64_t goal = least > target ? least : target;
   improve_part(p, trial, 0, n_before, goal, depth, b);
   improve_part(p, trial, n_before + 1, p->n - n_before - 1, goal, depth, b);
-  const uint64_t its = hilo_problem_peak(p, trial, NULL, b->arena);
+  const uint64_t its = hilo_problem_peak_below(p, trial, *peak, b->arena);
   if (its >= *peak) return false;
   memcpy(order, trial, sizeof(uint32_t) * p->n);
   *peak = its;
   return true;
 }
 
-static uint64_t improve(const hilo_problem *p, uint32_t *order, uint64_t target, uint64_t *bound,
-                        int depth, budget *b) {
-  uint64_t peak =
-      depth ? improve_by_candidates(p, order, b) : hilo_problem_peak(p, order, NULL, b->arena);
+/* `peak`: of the order given. The peak of the one found. */
+static uint64_t improve(const hilo_problem *p, uint32_t *order, uint64_t peak, uint64_t target,
+                        uint64_t *bound, int depth, budget *b) {
+  if (depth) peak = improve_by_candidates(p, order, peak, b);
   for (int round = 0; depth < MAX_DEPTH && round < MAX_ROUNDS && peak > target; round++) {
     if (!spend(b, p->n)) break;
     if (cut_once(p, order, &peak, false, target, bound, depth, b)) continue;
@@ -186,9 +188,10 @@ hilo_best_order hilo_best_order_find(const hilo_problem *p, int effort, uint32_t
     for (uint32_t k = 0; k < p->n; k++) s.trial[k] = k;
     try_all(&s);
     const uint64_t per_edge = effort == 2 ? WORK_OF_EFFORT_2 : WORK_OF_EFFORT_3;
+    const uint64_t least = effort == 2 ? LEAST_WORK_2 : LEAST_WORK_3;
     const uint64_t work = per_edge * ((uint64_t)p->n + p->preds.first[p->n]);
-    budget b = {&own.arena, work < LEAST_WORK ? LEAST_WORK : work};
-    const uint64_t peak = improve(p, order, 0, &s.found.bound, 0, &b);
+    budget b = {&own.arena, work < least ? least : work};
+    const uint64_t peak = improve(p, order, s.found.peak, 0, &s.found.bound, 0, &b);
     if (peak < s.found.peak) s.found.how = "cut";
     s.found.peak = peak;
   }

@@ -12,7 +12,7 @@ typedef struct {
 } hilo_best_order;
 
 /* Effort 1: four candidates, O(n + e log degree). Effort 2: all of them and bottleneck cuts, in
- * O(e log n) with a large factor, bounded; 3: twenty times that. Never above the peak of the order
+ * O(e log n) with a large factor, bounded; 3: fifty times that. Never above the peak of the order
  * in which the nodes are numbered. */
 hilo_best_order hilo_best_order_find(const hilo_problem *p, int effort, uint32_t *order,
                                      hilo_arena *scratch);

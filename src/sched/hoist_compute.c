@@ -183,7 +183,9 @@ HILO_DECLARE_PASS(hoist_compute) {
     hilo_scratch_init(&scratch, ctx->scratch);
     hoister h = {.plan = hilo_plan_make(m, blocks.v[k], &law, peaks, &scratch.arena)};
     for (uint32_t place = 0; place < h.plan.l.n; place++) weigh(&h, ctx, place);
-    ctx->n_rewritten += h.n_moved ? hilo_plan_apply(&h.plan, h.plan.peak) : 0;
+    const uint32_t n_moved = h.n_moved ? hilo_plan_apply(&h.plan, h.plan.peak) : 0;
+    if (!h.n_moved) hilo_peaks_set(peaks, blocks.v[k], h.plan.peak);
+    ctx->n_rewritten += n_moved;
     hilo_scratch_deinit(&scratch);
   }
   *changed |= ctx->n_rewritten != 0;

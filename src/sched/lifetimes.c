@@ -133,6 +133,13 @@ uint64_t hilo_peaks_of(hilo_peaks *peaks, hilo_comp c) {
   return peaks->peak[ix];
 }
 
+void hilo_peaks_set(hilo_peaks *peaks, hilo_comp c, uint64_t peak) {
+  HILO_DCHECK(hilo_peaks_of(peaks, c) == peak);
+  make_room(peaks);
+  peaks->peak[hilo_comp_ix(peaks->m, c)] = peak;
+  hilo_bitset_set(peaks->known, hilo_comp_ix(peaks->m, c));
+}
+
 /* What an instruction needs while it runs: the larger of the computations that it calls. The
  * regions of reducers and the like are scalars. */
 static uint64_t transient_of(const hilo_module *m, hilo_peaks *peaks, hilo_inst i) {
@@ -167,18 +174,36 @@ static int by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Lists are short, and mostly in order. */
-static void sort_numbers(uint32_t *v, uint32_t n) {
-  enum { SHORT = 24 };
+/* What the list with this stamp took in: found again by its marks, from the least to the most. */
+static void collect_marks(const maker *k, uint32_t stamp, uint32_t least, uint32_t most,
+                          uint32_t *v) {
+  for (uint32_t buffer = least; buffer <= most; buffer++)
+    if (k->mark[buffer] == stamp) *v++ = buffer;
+}
+
+/* Lists are short, and mostly in order; those of large tuples are neither. */
+static void sort_list(const maker *k, uint32_t stamp, uint32_t *v, uint32_t n) {
+  enum { SHORT = 24, SPREAD = 16 };
+  uint32_t at = 1;
+  while (at < n && v[at - 1] < v[at]) at++;
+  if (at >= n) return;
   if (n > SHORT) {
-    qsort(v, n, sizeof(uint32_t), by_number);
+    uint32_t least = v[0], most = v[0];
+    for (uint32_t i = 1; i < n; i++) {
+      if (v[i] < least) least = v[i];
+      if (v[i] > most) most = v[i];
+    }
+    if ((most - least) / SPREAD < n)
+      collect_marks(k, stamp, least, most, v);
+    else
+      qsort(v, n, sizeof(uint32_t), by_number);
     return;
   }
-  for (uint32_t k = 1; k < n; k++) {
-    const uint32_t it = v[k];
-    uint32_t at = k;
-    for (; at && v[at - 1] > it; at--) v[at] = v[at - 1];
-    v[at] = it;
+  for (; at < n; at++) {
+    const uint32_t it = v[at];
+    uint32_t to = at;
+    for (; to && v[to - 1] > it; to--) v[to] = v[to - 1];
+    v[to] = it;
   }
 }
 
@@ -204,7 +229,7 @@ static void add_touched(maker *k, uint32_t at, uint32_t first) {
     const uint32_t from = place_of_operand(k, i, o);
     TAKE_IN(k, from, 2 * at + 1, &k->touched);
   }
-  sort_numbers(k->touched.v + before, k->touched.n - before);
+  sort_list(k, 2 * at + 1, k->touched.v + before, k->touched.n - before);
 }
 
 /* An element of a tuple instruction holds what that operand holds, any other all of the tuple. */
@@ -225,7 +250,7 @@ static void add_held(maker *k, uint32_t at, uint32_t first) {
     const uint32_t from = place_of_operand(k, source, o);
     TAKE_IN(k, from, 2 * at + 2, &k->held);
   }
-  sort_numbers(k->held.v + before, k->held.n - before);
+  sort_list(k, 2 * at + 2, k->held.v + before, k->held.n - before);
   const uint32_t n_held = k->held.n - before;
   k->sole[at] = !n_held ? HOLDS_NONE : n_held == 1 ? k->held.v[before] : HOLDS_MANY;
 }

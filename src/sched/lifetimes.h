@@ -58,6 +58,10 @@ hilo_peaks *hilo_peaks_make_bounds(const hilo_module *m, hilo_memory_model model
                                    hilo_arena *arena);
 /* The peak of a computation in program order; callees are counted where they are called. */
 uint64_t hilo_peaks_of(hilo_peaks *peaks, hilo_comp c);
+/* What hilo_peaks_of would say, by somebody who has just found it: of `c` in the order in which it
+ * stays. */
+void hilo_peaks_set(hilo_peaks *peaks, hilo_comp c, uint64_t peak);
+
 /* Linear in the computation and the sizes of tuples. In `arena`. */
 hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
                                    hilo_arena *arena);

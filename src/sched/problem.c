@@ -247,8 +247,8 @@ hilo_problem hilo_problem_part(const hilo_problem *p, const uint32_t *order, uin
 
 /* ---- orders ---- */
 
-uint64_t hilo_problem_peak(const hilo_problem *p, const uint32_t *order, uint32_t *step,
-                           hilo_arena *scratch) {
+static uint64_t sweep(const hilo_problem *p, const uint32_t *order, uint64_t limit, uint32_t *step,
+                      hilo_arena *scratch) {
   const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
   const uint32_t *makes = p->makes, *first = p->reads.first, *ends = first + 1, *reads = p->reads.v;
   const uint64_t *bytes = p->bytes, *transient = p->transient;
@@ -261,6 +261,7 @@ uint64_t hilo_problem_peak(const hilo_problem *p, const uint32_t *order, uint32_
     if (live + transient[node] > peak) {
       peak = live + transient[node];
       peak_at = k;
+      if (peak >= limit) break;
     }
     const uint32_t *r = reads + first[node], *end = reads + ends[node];
     for (; r < end; r++)
@@ -270,6 +271,16 @@ uint64_t hilo_problem_peak(const hilo_problem *p, const uint32_t *order, uint32_
   if (step) *step = peak_at;
   hilo_arena_rewind(scratch, mark);
   return peak;
+}
+
+uint64_t hilo_problem_peak(const hilo_problem *p, const uint32_t *order, uint32_t *step,
+                           hilo_arena *scratch) {
+  return sweep(p, order, UINT64_MAX, step, scratch);
+}
+
+uint64_t hilo_problem_peak_below(const hilo_problem *p, const uint32_t *order, uint64_t limit,
+                                 hilo_arena *scratch) {
+  return sweep(p, order, limit, NULL, scratch);
 }
 
 bool hilo_problem_is_order(const hilo_problem *p, const uint32_t *order, hilo_arena *scratch) {

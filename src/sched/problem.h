@@ -48,6 +48,10 @@ hilo_problem hilo_problem_part(const hilo_problem *p, const uint32_t *order, uin
  * be NULL). */
 uint64_t hilo_problem_peak(const hilo_problem *p, const uint32_t *order, uint32_t *step,
                            hilo_arena *scratch);
+/* The same, but given up where the peak is seen to reach `limit`: then some figure from there on.
+ */
+uint64_t hilo_problem_peak_below(const hilo_problem *p, const uint32_t *order, uint64_t limit,
+                                 hilo_arena *scratch);
 /* Is every node there once, and behind what must run before it? */
 bool hilo_problem_is_order(const hilo_problem *p, const uint32_t *order, hilo_arena *scratch);
 

@@ -304,7 +304,10 @@ static void rematerialize(hilo_module *m, hilo_pass_ctx *ctx, hilo_comp c, hilo_
   remat r = {.ctx = ctx, .arena = arena};
   const uint64_t budget = hilo_memory_budget(m, ctx->options, hilo_static_bytes(m));
   r.plan = hilo_plan_begin(m, c, peaks, arena);
-  if (r.plan.peak <= budget) return;
+  if (r.plan.peak <= budget) {
+    hilo_peaks_set(peaks, c, r.plan.peak);
+    return;
+  }
   if (!law->effects) *law = hilo_motion_law_make(m, ctx->scratch);
   hilo_plan_add_motion(&r.plan, law);
   hilo_plan_add_live(&r.plan);

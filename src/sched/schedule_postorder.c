@@ -120,6 +120,7 @@ static void schedule(scheduler *s, hilo_comp c) {
   hilo_best_order found = reorder(s, c, UINT64_MAX, &before);
   const uint32_t n_clones = ctx->options->schedule_clone ? split_broadcasts(s, c, &found.peak) : 0;
   if (n_clones) found.how = "cloned";
+  hilo_peaks_set(s->peaks, c, found.peak);
   const uint32_t n = hilo_comp_get(s->m, c)->n_insts;
   ctx->n_matched++;
   if (hilo_log_is_on(ctx->log, HILO_LEVEL_DEBUG)) {

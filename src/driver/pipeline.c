@@ -228,6 +228,7 @@ hilo_pass_options hilo_pipeline_pass_options(const hilo_config *config) {
       .print_module_stats = config->print_module_stats,
       .drop_collective_tokens = config->drop_collective_tokens,
       .drop_unsafe_may_alias = config->drop_unsafe_may_alias,
+      .remat_rope = config->remat_rope,
       .max_mem_multiple = config->max_mem_multiple,
       .min_def_use_distance = config->min_def_use_distance,
       .coalesce = {coalesces(config, config->coalesce_all_gathers),

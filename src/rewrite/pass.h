@@ -37,6 +37,7 @@ typedef struct {
   int64_t num_replicas, num_partitions; /* --num-…; 0: as the module says */
   int64_t schedule_effort;              /* step 17: 1, or 2 to search */
   bool schedule_clone;                  /* step 17: shared broadcasts get a clone a user */
+  bool remat_rope;              /* step 10 makes sines and cosines again, whatever the budget */
   double max_mem_multiple;      /* budget of steps 10 and 11 by parameter bytes; 0: the device */
   int64_t min_def_use_distance; /* step 10: instructions from reader to reader */
   bool coalesce[3];             /* step 11: all-gathers, all-reduces, reduce-scatters */

@@ -8,7 +8,8 @@
  * recomputed by at most 16 operations, 8 deep, from what is alive there anyway (remat_cone.h). Best
  * is the most bytes times length for the fewest bytes touched; a gap that would raise the peak
  * where it ends is passed over. At most a quarter of the instructions is cloned. The tag keeps the
- * clone from being merged with the original.
+ * clone from being merged with the original. With --remat-rope the gaps of sines and cosines, as
+ * the tables of rotary embeddings are, are closed whatever the budget.
  *
  * A gap hangs at O(log n) nodes of a tree over the positions, in order of score, so that the best
  * one over a position is the best of O(log n) heads: O((n + c) log n). Decisions come first; the
@@ -206,6 +207,25 @@ static uint64_t choose(remat *r, uint64_t budget) {
   }
 }
 
+/* A sine or cosine, or what is made of one within the cone. */
+static bool is_rotary(const remat *r, const hilo_cone *cone) {
+  for (uint32_t k = 0; k < cone->n; k++) {
+    const hilo_op op = hilo_inst_op(r->plan.m, r->plan.l.insts[cone->members[k]]);
+    if (op == HILO_OP_SIN || op == HILO_OP_COS) return true;
+  }
+  return false;
+}
+
+static void close_rotary_gaps(remat *r) {
+  for (uint32_t k = 0; k < r->n_gaps && r->n_cloned < r->plan.l.n / 4; k++) {
+    hilo_gap *gap = &r->gaps.gaps[k];
+    hilo_cone cone;
+    uint32_t at;
+    if (gap->dead || !hilo_cone_find(&r->gaps, gap, &cone) || !is_rotary(r, &cone)) continue;
+    close_gap(r, gap, &cone, hilo_live_peak(r->plan.live, &at));
+  }
+}
+
 /* ---- cloning ---- */
 
 static int by_next(const void *x, const void *y) {
@@ -304,7 +324,7 @@ static void rematerialize(hilo_module *m, hilo_pass_ctx *ctx, hilo_comp c, hilo_
   remat r = {.ctx = ctx, .arena = arena};
   const uint64_t budget = hilo_memory_budget(m, ctx->options, hilo_static_bytes(m));
   r.plan = hilo_plan_begin(m, c, peaks, arena);
-  if (r.plan.peak <= budget) {
+  if (r.plan.peak <= budget && !ctx->options->remat_rope) {
     hilo_peaks_set(peaks, c, r.plan.peak);
     return;
   }
@@ -314,6 +334,7 @@ static void rematerialize(hilo_module *m, hilo_pass_ctx *ctx, hilo_comp c, hilo_
   const int64_t distance = ctx->options->min_def_use_distance;
   find_gaps(&r, distance < 1 ? 1 : distance > UINT32_MAX ? UINT32_MAX : (uint32_t)distance);
   hang_all(&r);
+  if (ctx->options->remat_rope) close_rotary_gaps(&r);
   const uint64_t after = choose(&r, budget);
   clone_all(&r);
   ctx->n_rewritten += r.choices.n;

@@ -453,6 +453,13 @@ static const step steps[] = {
     {"collective", step_async_collective, 3, IN_LOCKSTEP},
     {"collective", step_collective_broadcast, 1, IN_LOCKSTEP},
     {"collective", step_rank_id, 1, IN_LOCKSTEP},
+    {"transfer", step_feed, 2, IN_ENTRY | NOT_PLAIN},
+    {"transfer", step_receive, 1, IN_ENTRY | NOT_PLAIN},
+    {"transfer", step_exchange, 2, IN_ENTRY | NOT_PLAIN},
+    {"transfer", step_copy_pair, 1, IN_BODY | NOT_PLAIN},
+    {"random", step_rng, 1, IN_BODY | NOT_PLAIN},
+    {"random", step_stochastic_convert, 1, IN_BODY | NOT_PLAIN},
+    {"shape", step_dimension_size, 1, IN_BODY | NOT_PLAIN},
 };
 
 static bool is_open(const grower *g, const scope *s, const step *row) {
@@ -491,8 +498,9 @@ void grow(grower *g, scope *s, uint32_t n_steps) {
 }
 
 const char *const *hilo_random_families(void) {
-  static const char *const names[] = {"elementwise", "complex", "shape",  "index",      "linear",
-                                      "reduce",      "control", "custom", "collective", NULL};
+  static const char *const names[] = {"elementwise", "complex",  "shape",   "index",
+                                      "linear",      "reduce",   "control", "custom",
+                                      "collective",  "transfer", "random",  NULL};
   return names;
 }
 

@@ -38,6 +38,7 @@ typedef struct {
   bool has_markers;
   uint32_t n_replicas, n_partitions;
   int64_t n_channels;
+  hilo_inst fed; /* the token of the entry's last infeed or outfeed */
   hilo_vec(reducer) reducers;
   hilo_vec(hilo_comp) callables;
   uint32_t n_refused;
@@ -153,6 +154,8 @@ step_fn step_while, step_conditional, step_call, step_fusion, step_tuple, step_b
     step_async_call, step_token, step_custom_call, step_expm1;
 step_fn step_all_reduce, step_all_gather, step_reduce_scatter, step_all_to_all, step_permute,
     step_async_collective, step_collective_broadcast, step_rank_id, step_variadic_all_reduce;
+step_fn step_feed, step_receive, step_exchange, step_copy_pair, step_dimension_size, step_rng,
+    step_stochastic_convert;
 /* A region between boundary markers. */
 void grow_layer(grower *g, scope *s, uint32_t n_steps);
 

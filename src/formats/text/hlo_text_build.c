@@ -332,7 +332,7 @@ static bool build_small(text_reader *r, hilo_op op, hilo_family family, const hi
   case HILO_FAMILY_copy_start: {
     const hilo_copy_start_attrs a = {.cross_program_prefetch_index =
                                          INT_OR(CROSS_PROGRAM_PREFETCH_INDEX, -1) + 1};
-    return PUT(copy_start, a);
+    return !a.cross_program_prefetch_index || PUT(copy_start, a);
   }
   case HILO_FAMILY_topk: {
     const hilo_topk_attrs a = {.k = VALUE(K).i, .largest = INT_OR(LARGEST, 1) != 0};

@@ -44,11 +44,21 @@ typedef struct {
   uint32_t region;
 } frame;
 
-/* A transfer whose one user is its other half, which prints both. */
-static bool is_half(const hilo_module *m, hilo_inst i) {
-  if (!hilo_inst_has_one_use(m, i) || hilo_inst_is_root(m, i)) return false;
+/* The other half of a transfer if that is its one user: the two are printed as one. */
+static hilo_inst other_half(const hilo_module *m, hilo_inst i) {
+  if (!hilo_inst_has_one_use(m, i) || hilo_inst_is_root(m, i)) return HILO_INST_NONE;
   const hilo_inst user = hilo_use_user(m, hilo_first_use(m, i));
-  return hilo_inst_is(m, user, HILO_OP_SEND_DONE) || hilo_inst_is(m, user, HILO_OP_RECV_DONE);
+  const bool is_done =
+      hilo_inst_is(m, user, HILO_OP_SEND_DONE) || hilo_inst_is(m, user, HILO_OP_RECV_DONE);
+  return is_done ? user : HILO_INST_NONE;
+}
+
+/* Is it printed where its send stands? A receive waits, so that what is sent before it must have
+ * been sent. */
+static bool is_printed_before(const hilo_module *m, hilo_inst i) {
+  if (!hilo_inst_is(m, i, HILO_OP_SEND_DONE)) return false;
+  const hilo_inst start = hilo_inst_operand(m, i, 0);
+  return hilo_inst_is(m, start, HILO_OP_SEND) && hilo_inst_eq(other_half(m, start), i);
 }
 
 /* What is not written: its uses are written as what it stands for. */
@@ -57,8 +67,8 @@ static bool bind_silently(mlir_printer *p, hilo_inst i) {
   const uint32_t ix = hilo_ix(m, i);
   switch ((hilo_op)m->inst.op[ix]) {
   case HILO_OP_PARAMETER: return true; /* named by whoever opened the region */
-  case HILO_OP_SEND:
-  case HILO_OP_RECV: return is_half(m, i);
+  case HILO_OP_RECV: return other_half(m, i).ix != 0;
+  case HILO_OP_SEND_DONE: return is_printed_before(m, i);
   case HILO_OP_TUPLE:
     if (m->inst.flags[ix] & HILO_INST_AS_WRITTEN) return false;
     p->value[ix] = mlir_value_make(VALUE_TUPLE, ix, 0);
@@ -143,6 +153,8 @@ static bool feeds_short_tuple(const hilo_module *m, hilo_inst feed) {
 static void print_one(mlir_printer *p, frame_stack *stack, hilo_inst i) {
   const hilo_module *m = p->m;
   if (bind_silently(p, i)) return;
+  const hilo_inst done = hilo_inst_is(m, i, HILO_OP_SEND) ? other_half(m, i) : HILO_INST_NONE;
+  if (done.ix) i = done;
   if (hilo_control_has(m, i)) mlir_refuse(p, i, "control dependencies");
   if (mlir_is_feed(p, i) && feeds_short_tuple(m, i))
     mlir_refuse(p, i, "data in a tuple of no or one value");

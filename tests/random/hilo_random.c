@@ -204,6 +204,7 @@ static bool has_no_module(uint32_t id) {
   case HILO_PASS_neuron_inst_combine:               /* forms that are too rare to come by chance */
   case HILO_PASS_fold_iota:
   case HILO_PASS_rematerialize:              /* of a MiB and more */
+  case HILO_PASS_inject_numerical_errors:    /* at values that a flag names */
   case HILO_PASS_stub:                       /* its results are others by intent */
   case HILO_PASS_remove_passthrough_outputs: /* and these are fewer */
   case HILO_PASS_coalesce_collective_ops: return true;

@@ -14,6 +14,7 @@
 #include "ir/hlo_print.h"
 #include "ir/mlir_print.h"
 #include "ir/verify.h"
+#include "passes/stablehlo/fused_composites.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -90,8 +91,10 @@ static hilo_emit emit_kind(const job *j, const hilo_module *m) {
 
 static hilo_status write_mlir(job *j, hilo_runner *runner, hilo_module *m, bool mhlo) {
   const hilo_mlir_print_options options = {.mhlo = mhlo, .locations = j->config->print_locations};
-  if (m->dialect == HILO_DIALECT_HLO)
+  if (m->dialect == HILO_DIALECT_HLO) {
+    mhlo ? hilo_fusions_to_mhlo(m) : hilo_fusions_to_composites(m);
     HILO_TRY(hilo_runner_run(runner, m, &hilo_pass_table[HILO_PASS_hlo_legalize_to_stablehlo]));
+  }
   return hilo_mlir_print(m, &options, j->diags, &j->text);
 }
 

@@ -341,6 +341,7 @@ static void props_ragged_dot(mlir_printer *p, hilo_inst i) {
 
 static void props_fusion(mlir_printer *p, hilo_inst i) {
   const hilo_fusion_attrs a = hilo_attrs(p->m, i, fusion);
+  if (!a.kind.ix) return; /* an attribute FusionKind says it */
   mlir_prop(p, "fusion_kind");
   hilo_sb_printf(p->out, "#mhlo<fusion_kind %.*s>", HILO_FMT(hilo_string_of(p->m, a.kind)));
   mlir_prop(p, "output_operand_aliases");

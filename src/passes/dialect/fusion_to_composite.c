@@ -5,23 +5,16 @@
  * nothing could print it. What would grow beyond HILO_MAX_INLINED instructions is an error.
  * O(instructions put in). */
 #include "base/vec.h"
+#include "passes/dialect/fusion_kinds.h"
 #include "passes/hlo/inline_call.h"
 #include "passes/passes.h"
 #include "rewrite/replace.h"
-
-static bool is_known_kind(hilo_str kind) {
-  static const char *const kinds[] = {"ScheduleFusion", "MulRedSqrt", "DotLogistic", "Elementwise",
-                                      "Expm1",          "Log1p",      "DotSoftmax"};
-  for (size_t k = 0; k < HILO_COUNT(kinds); k++)
-    if (hilo_str_is(kind, kinds[k])) return true;
-  return false;
-}
 
 static bool is_inlinable(const hilo_module *m, hilo_inst i) {
   if (hilo_inst_is(m, i, HILO_OP_COMPOSITE)) return true;
   if (hilo_inst_is(m, i, HILO_OP_CALL)) return hilo_inst_extra(m, i).is_composite;
   return hilo_inst_is(m, i, HILO_OP_FUSION) &&
-         !is_known_kind(hilo_string_of(m, hilo_attrs(m, i, fusion).kind));
+         !hilo_is_fusion_kind(hilo_string_of(m, hilo_attrs(m, i, fusion).kind));
 }
 
 /* The elements of a tuple that was a root take the place of what read them. */

@@ -16,6 +16,7 @@
  * Needs CHLO expanded and quantised elements gone (legalize_quant.c). Linear, but for types that
  * dynamic operations refine: linear in their uses.
  */
+#include "passes/stablehlo/fused_composites.h"
 #include "passes/stablehlo/legalize.h"
 
 #include "base/vec.h"
@@ -300,7 +301,9 @@ static void restore_marks(hilo_legalizer *l, hilo_inst i) {
     const hilo_reshape_attrs a = {.inferred_dimension = dimension + 1};
     hilo_inst_set_attr(m, i, hilo_reshape_put(&m->records, &a).ix);
   }
-  hilo_marks_drop(m, i);
+  const hilo_inst fusion = hilo_fusion_restore(m, i);
+  hilo_marks_drop(m, fusion.ix ? fusion : i);
+  if (fusion.ix && !hilo_inst_eq(fusion, i)) hilo_legalize_replace(l, i, fusion);
 }
 
 /* ---- layouts ---- */

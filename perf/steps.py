@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 """The steps of the StableHLO spine: how each grows, and its share of the whole.
 
-usage: steps.py [--bin DIR] [--sizes a,b,c] [--kinds a,b] [--exponent E] [--share PERCENT] [--write FILE]
+usage: steps.py [--bin DIR] [--sizes a,b,c] [--time-sizes a,b,c] [--kinds a,b] [--exponent E] [--share PERCENT] [--reads N]
+                [--write FILE]
 
 Counts the machine instructions of every step (bin/hilo_job --count steps, under valgrind) on generated modules of several
 sizes: long chains, one value with many users, equal layers. Each step sees a module that went through the HLO passes and all
 steps before it, whatever their gates. Fits count = a n^e by least squares of logarithms; a step fails above --exponent
-(1.15), or above --share (25 %) of all steps on the largest size of a kind. A step that costs less than one machine
+(1.15), or above --share (25 %) of all steps on the largest size of a kind, and the whole list if it costs more than --reads (2)
+times what reading the module from its proto does. With --time-sizes each step is timed as well, by the clock of the thread, the
+fastest of three: ns an instruction at each of these sizes. Caches make them grow where counts do not; nothing fails by them. A step that costs less than one machine
 instruction per HLO instruction has no exponent worth a name, and is not held to one. Exit status 1 if a step fails."""
 import argparse
 import math
 import pathlib
 import shutil
+import subprocess
 import sys
 
 import count
@@ -35,7 +39,18 @@ def measure(binary, kind, sizes):
     return points
 
 
-def judge(kind, points, args, lines):
+def times_of(binary, kind, sizes):
+    """{step: [ns an instruction, by size]}."""
+    out = {}
+    for size in sizes:
+        done = subprocess.run([str(binary), "--runs=3", "steps", f"{kind}:{size}"], capture_output=True, text=True, check=True)
+        for line in done.stdout.splitlines():
+            words = line.split("\t")
+            out.setdefault(words[0], []).append(min(map(int, words[6:])) / int(words[2]))
+    return out
+
+
+def judge(kind, points, times, reading, args, lines):
     """Append a row per step; how many fail."""
     whole = sum(row[-1][1] for row in points.values())
     failed = 0
@@ -46,10 +61,15 @@ def judge(kind, points, args, lines):
         bad = share > args.share or (exponent is not None and exponent > args.exponent)
         failed += bad
         text = "" if exponent is None else f"{exponent:.2f}"
-        lines.append(f"| {kind} | {step} | {each:.1f} | {text} | {share:.1f} |{' FAILS' if bad else ''}")
-    lines.append(f"| {kind} | all | {whole / next(iter(points.values()))[-1][0]:.1f} |"
-                 f" {fit([(row[0], sum(p[i][1] for p in points.values())) for i, row in enumerate(next(iter(points.values())))]):.2f}"
-                 " | 100 |")
+        ns = " / ".join(f"{t:.1f}" for t in times.get(step, ()))
+        lines.append(f"| {kind} | {step} | {each:.1f} | {text} | {share:.1f} | {ns} |{' FAILS' if bad else ''}")
+    n_all = next(iter(points.values()))[-1][0]
+    sums = [(row[0], sum(p[i][1] for p in points.values())) for i, row in enumerate(next(iter(points.values())))]
+    ns = " / ".join(f"{sum(row):.0f}" for row in zip(*times.values())) if times else ""
+    bad = whole > args.reads * reading
+    lines.append(f"| {kind} | all | {whole / n_all:.1f} | {fit(sums):.2f} | 100 | {ns} |")
+    lines.append(f"| {kind} | parse-proto | {reading / n_all:.1f} | | all / it: {whole / reading:.2f} | |{' FAILS' if bad else ''}")
+    failed += bad
     return failed
 
 
@@ -57,6 +77,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default=count.ROOT / "build" / "release" / "bin", type=pathlib.Path)
     parser.add_argument("--sizes", default="10000,20000,40000")
+    parser.add_argument("--time-sizes", default="")
+    parser.add_argument("--reads", default=2.0, type=float, metavar="N")
     parser.add_argument("--kinds", default="chain,fan,transformer")
     parser.add_argument("--exponent", default=1.15, type=float)
     parser.add_argument("--share", default=25.0, type=float, metavar="PERCENT")
@@ -64,13 +86,18 @@ def main():
     args = parser.parse_args()
     if not shutil.which("valgrind"):
         count.skip("valgrind is not installed")
-    lines = ["| kind | step | machine instructions an HLO instruction | exponent | % of all steps |",
-             "|---|---|---|---|---|"]
+    time_sizes = [size for size in args.time_sizes.split(",") if size]
+    lines = ["| kind | step | machine instructions an HLO instruction | exponent | % of all steps |"
+             + (f" ns an instruction at {' / '.join(time_sizes)} |" if time_sizes else " |"),
+             "|---|---|---|---|---|---|"]
     failed, n_rows = 0, 0
     for kind in args.kinds.split(","):
         points = measure(args.bin / "hilo_job", kind, args.sizes.split(","))
-        failed += judge(kind, points, args, lines)
-        n_rows += len(points)
+        times = times_of(args.bin / "hilo_job", kind, time_sizes)
+        largest = f"{kind}:{args.sizes.split(',')[-1]}"
+        reading = count.count_all(args.bin / "hilo_job", "parse-proto", largest)[1]["parse-proto"]
+        failed += judge(kind, points, times, reading, args, lines)
+        n_rows += len(points) + 1
     text = "\n".join(lines) + "\n"
     print(text, end="")
     if args.write:

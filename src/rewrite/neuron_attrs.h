@@ -5,6 +5,7 @@
 #include "ir/module.h"
 
 static inline hilo_neuron_attrs hilo_neuron_of_inst(const hilo_module *m, hilo_inst i) {
+  if (!hilo_inst_extra_record(m, i).ix) return (hilo_neuron_attrs){0};
   return hilo_neuron_get(&m->records, hilo_inst_extra(m, i).neuron);
 }
 static inline void hilo_inst_set_neuron(hilo_module *m, hilo_inst i,

@@ -89,6 +89,7 @@ hilo_peaks *hilo_peaks_make_bounds(const hilo_module *m, hilo_memory_model model
   return peaks;
 }
 
+/* But for `touchers`, which the peak of one order can do without. */
 static hilo_lifetimes make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks, uint32_t *place,
                            hilo_arena *arena);
 
@@ -404,13 +405,14 @@ static hilo_lifetimes make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
   out.kept = k.kept;
   out.held = (hilo_place_lists){k.held_first, k.held.v};
   out.touched = (hilo_place_lists){k.touched_first, k.touched.v};
-  out.touchers = hilo_place_lists_invert(&out.touched, k.n, k.n, arena);
   return out;
 }
 
 hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
                                    hilo_arena *arena) {
-  return make(m, c, peaks, HILO_NEW_ARRAY(arena, uint32_t, m->n_inst_slots), arena);
+  hilo_lifetimes out = make(m, c, peaks, HILO_NEW_ARRAY(arena, uint32_t, m->n_inst_slots), arena);
+  out.touchers = hilo_place_lists_invert(&out.touched, out.n, out.n, arena);
+  return out;
 }
 
 /* ---- orders ---- */
@@ -442,13 +444,23 @@ static uint64_t bytes_from_start(const hilo_lifetimes *l) {
   return live;
 }
 
+static void count_all_uses(const hilo_lifetimes *l, uint32_t *left) {
+  if (l->touchers.first) {
+    hilo_count_uses(&l->touchers, l->kept, l->n, left);
+    return;
+  }
+  const uint32_t *touched = l->touched.v, n_touched = l->touched.first[l->n];
+  for (uint32_t b = 0; b < l->n; b++) left[b] = hilo_bitset_get(l->kept, b);
+  for (uint32_t t = 0; t < n_touched; t++) left[touched[t]]++;
+}
+
 uint64_t hilo_lifetimes_peak(const hilo_lifetimes *l, const uint32_t *order, uint64_t *profile,
                              hilo_arena *scratch) {
   const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
   const uint64_t *bytes = l->bytes, *transient = l->transient;
   const uint32_t *first = l->touched.first, *ends = first + 1, *touched = l->touched.v, n = l->n;
   uint32_t *left = HILO_NEW_ARRAY(scratch, uint32_t, n + 1);
-  hilo_count_uses(&l->touchers, l->kept, n, left); /* the kept ones never die */
+  count_all_uses(l, left); /* the kept ones never die */
   uint64_t live = bytes_from_start(l), peak = 0;
   for (uint32_t step = 0; step < n; step++) {
     const uint32_t at = order ? order[step] : step;

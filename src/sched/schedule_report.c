@@ -210,7 +210,8 @@ static const char page_style[] =
     "table{border-collapse:collapse;width:100%;font-size:13px}th{text-align:left;border-bottom:2px "
     "solid #c9ced8}\n"
     "td,th{padding:3px 8px;vertical-align:top;overflow-wrap:anywhere}td.n{text-align:right;"
-    "white-space:nowrap;font-variant-numeric:tabular-nums}\n"
+    "white-space:nowrap;font-variant-numeric:tabular-nums}td:nth-child(4){white-space:nowrap}"
+    "td:last-child{overflow-wrap:normal}\n"
     "tr:nth-child(even) td{background:#f6f7f9}.key span{display:inline-block;width:12px;height:"
     "12px;margin:0 6px 0 18px;vertical-align:-1px}\n"
     "</style></head><body>\n<h1>Live bytes of <code>";

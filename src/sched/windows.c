@@ -48,8 +48,8 @@ typedef struct {
   uint32_t *stamp, epoch; /* by place: could run now, or is in the closure */
   uint32_t first_gap;     /* behind the parameters that stand first */
   hilo_vec(uint32_t) closure;
-  hilo_vec(step) steps; /* of the move under way */
-  uint32_t n_moves;
+  hilo_vec(step) steps;        /* of the move under way */
+  uint32_t n_moves, n_refused; /* that the peak refused */
   /* While windows are filled, of compute that may move: */
   uint32_t *step_of;      /* by place: in the order */
   uint32_t *n_missing;    /* by place: of what it must follow, how much has not run */
@@ -160,6 +160,7 @@ static int by_place(const void *a, const void *b) {
 
 /* All of the closure that stands behind it into a gap, if the peak allows it. */
 static bool move_closure(widener *w, uint32_t gap) {
+  if (!w->plan->live) hilo_plan_add_live(w->plan);
   qsort(w->closure.v, w->closure.n, sizeof(uint32_t), by_place);
   for (uint32_t k = 0; k < w->closure.n; k++) {
     const uint32_t place = w->closure.v[k];
@@ -171,6 +172,7 @@ static bool move_closure(widener *w, uint32_t gap) {
   }
   const bool fits = hilo_live_peak(w->plan->live, NULL) <= w->limit;
   if (!fits) undo(w);
+  w->n_refused += !fits;
   w->n_moves += w->steps.n;
   w->steps.n = 0;
   return fits;
@@ -394,13 +396,12 @@ uint32_t hilo_windows_widen(hilo_plan *plan, const hilo_overlap_costs *costs, co
   memcpy(before, plan->position, n * sizeof(*before));
   const uint64_t exposed = exposed_as_planned(&w);
   if (!exposed) return 0;
-  if (!plan->live) hilo_plan_add_live(plan);
   w.succs = hilo_place_lists_invert(&w.preds, n, n, w.arena);
   for (uint64_t most = plan->peak;; most = limit) {
     w.limit = most;
     lift_all(&w);
     fill_all(&w);
-    if (most == limit) break;
+    if (most == limit || !(w.n_moves + w.n_refused)) break; /* more room would change nothing */
   }
   if (exposed_as_planned(&w) < exposed) return w.n_moves;
   for (uint32_t k = 0; k < n; k++) {

@@ -8,6 +8,7 @@ typedef struct {
   hilo_module *m;
   hilo_pass_ctx *ctx;
   bool enforces_limits; /* of the target */
+  hilo_type_support types[HILO_ETYPE_COUNT];
   hilo_status status;
 } hilo_support_checker;
 

@@ -119,7 +119,7 @@ static void check_leaf_type(hilo_support_checker *c, hilo_inst i, hilo_type type
       check_leaf_type(c, i, hilo_type_element(&m->types, type, k));
     return;
   }
-  const hilo_type_support support = hilo_support_of_type(etype, c->ctx->options);
+  const hilo_type_support support = c->types[etype];
   if (!support.is_refused || (support.is_limit && !c->enforces_limits)) return;
   if (comes_from_operand(m, i, etype)) return;
   hilo_support_report(c, support.code, i, "%s dtype is not supported: `%s` brings it in",
@@ -286,6 +286,8 @@ HILO_DECLARE_PASS(verify_supported_ops) {
   log_ops(m, ctx);
   hilo_support_checker c = {.m = m, .ctx = ctx, .status = HILO_OK};
   c.enforces_limits = ctx->options->verify_supported_ops || ctx->options->verify_hlo;
+  for (int etype = 0; etype < HILO_ETYPE_COUNT; etype++)
+    c.types[etype] = hilo_support_of_type((hilo_etype)etype, ctx->options);
   check_signature(&c);
   check_memory(&c);
   uint64_t *seen = hilo_bitset_create(ctx->scratch, hilo_module_n_comps(m));

@@ -1,5 +1,5 @@
-/* Expand records.def with the HILO_RECORD … macros of the includer, then forget them. Who has use for
- * families only defines none but HILO_RECORD; else all kinds of fields must be defined. */
+/* Expand records.def with the HILO_RECORD … macros of the includer, then forget them. Who has use
+ * for families only defines none but HILO_RECORD; else all kinds of fields must be defined. */
 #ifndef HILO_RECORD_END
 #define HILO_RECORD_END(family)
 #define HILO_FIELD_DIMS(family, field)

@@ -122,12 +122,75 @@ static void make_room(hilo_peaks *peaks) {
   peaks->n_comps = n;
 }
 
+enum { SMALL = 64 };
+
+/* By place, sets of buffers as words. */
+typedef struct {
+  uint32_t n;
+  uint64_t bytes[SMALL], touched[SMALL], held[SMALL];
+} small_comp;
+
+/* False: not a plain body, or too large. */
+static bool read_small(hilo_peaks *peaks, hilo_comp c, small_comp *s) {
+  const hilo_module *m = peaks->m;
+  if (hilo_comp_get(m, c)->n_insts > SMALL || hilo_comp_eq(c, m->entry)) return false;
+  s->n = 0;
+  HILO_FOR_EACH_INST(m, c, i) {
+    const uint32_t at = s->n++;
+    const unsigned class = peaks->class[hilo_inst_op(m, i)];
+    const uint64_t size = class & (FORWARDS | IS_STATIC) ? 0 : size_of(m, i);
+    if (class & (RUNS | UPDATES | MAY_ORDER) || size >> 56) return false;
+    peaks->place[hilo_ix(m, i)] = at;
+    uint64_t touched = 0, held = size ? 1ull << at : 0;
+    for (uint32_t o = 0; o < hilo_inst_n_operands(m, i); o++)
+      touched |= s->held[peaks->place[hilo_ix(m, hilo_inst_operand(m, i, o))]];
+    if (class & FORWARDS) held = touched;
+    if (class & FORWARDS && (hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT) ||
+                             hilo_inst_is(m, i, HILO_OP_DYNAMIC_UPDATE_SLICE)))
+      return false; /* holds part of what it touches */
+    s->bytes[at] = size;
+    s->touched[at] = touched;
+    s->held[at] = held;
+  }
+  return s->n != 0;
+}
+
+/* Of a body of a few instructions that runs nothing else, which is what most fusions call: as
+ * hilo_lifetimes_peak has it, without lists. */
+static bool find_small_peak(hilo_peaks *peaks, hilo_comp c, uint64_t *peak) {
+  small_comp s;
+  if (peaks->bounds || !read_small(peaks, c, &s)) return false;
+  const hilo_inst root = hilo_comp_root(peaks->m, c);
+  uint64_t later = root.ix ? s.held[peaks->place[hilo_ix(peaks->m, root)]] : 0;
+  for (uint32_t k = s.n; k-- > 0;) { /* from now on: what dies at k */
+    const uint64_t dying = (s.touched[k] | 1ull << k) & ~later;
+    later |= s.touched[k];
+    s.touched[k] = dying;
+  }
+  uint64_t live = 0;
+  *peak = 0;
+  for (uint32_t k = 0; k < s.n; k++) {
+    live += s.bytes[k];
+    if (live > *peak) *peak = live;
+    for (uint64_t bits = s.touched[k]; bits; bits &= bits - 1)
+      live -= s.bytes[__builtin_ctzll(bits)];
+  }
+  return true;
+}
+
 /* Callees first, so that nothing here is as deep as calls are. */
 uint64_t hilo_peaks_of(hilo_peaks *peaks, hilo_comp c) {
   const hilo_module *m = peaks->m;
   const uint32_t ix = hilo_comp_ix(m, c);
   if (ix < peaks->n_comps && hilo_bitset_get(peaks->known, ix)) return peaks->peak[ix];
   make_room(peaks);
+  uint64_t its;
+  if (find_small_peak(peaks, c, &its)) {
+    HILO_DCHECK((find_peak(peaks, c), peaks->peak[ix] == its));
+    peaks->peak[ix] = its;
+    hilo_bitset_set(peaks->known, ix);
+    return its;
+  }
   peaks->reached.n = 0;
   hilo_comps_visit(m, peaks->arena, c, peaks->known, &peaks->reached);
   for (uint32_t k = 0; k < peaks->reached.n; k++) find_peak(peaks, peaks->reached.v[k]);

@@ -67,11 +67,11 @@ static hilo_inst receive(grower *g, scope *s, hilo_type data, hilo_inst token, b
   return done.ix ? element_of(g, s, done, 0) : done;
 }
 
-/* From the host, or another program. */
+/* From the host: what nobody sends to another rank never comes. */
 void step_receive(grower *g, scope *s) {
   const hilo_extra_attrs extra = {.channel_id = ++g->n_channels};
-  const hilo_inst x = receive(g, s, random_array(g), new_token(g, s), chance(g, 50),
-                              hilo_extra_put(&g->m->records, &extra));
+  const hilo_inst x =
+      receive(g, s, random_array(g), new_token(g, s), true, hilo_extra_put(&g->m->records, &extra));
   if (x.ix) keep_seeded(g, s, x, true);
 }
 

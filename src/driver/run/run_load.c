@@ -34,21 +34,33 @@ static hilo_status settle_ranks(hilo_run_job *j, hilo_module *m) {
   return HILO_OK;
 }
 
+/* On the console whatever its level: the results are not those of the user's own values. */
+static void warn(hilo_run_job *j, hilo_str path, const char *fmt, ...) HILO_PRINTF(3, 4);
+static void warn(hilo_run_job *j, hilo_str path, const char *fmt, ...) {
+  hilo_place place = HILO_NOWHERE;
+  place.file = path;
+  va_list args;
+  va_start(args, fmt);
+  (void)hilo_diag_vadd(j->diags, HILO_DIAG_EMOD911, &place, fmt, args);
+  va_end(args);
+  if (j->log->console_level <= HILO_LEVEL_WARNING) return;
+  hilo_sb text = hilo_sb_make(&j->module_arena);
+  hilo_diag_render(&j->diags->list[j->diags->n - 1], &text);
+  hilo_log_print_console(j->log, hilo_sb_view(&text));
+}
+
 static hilo_status check_and_settle(hilo_run_job *j, hilo_str path, hilo_module *m) {
   if (!j->config->no_verify) HILO_TRY(hilo_verify(m, j->diags));
   HILO_TRY(hilo_sdy_to_custom_calls(m, &j->module_arena, j->diags));
   const uint32_t n = hilo_seed_elided(m, j->config->seed, (uint64_t)j->config->max_bytes);
   const uint32_t n_fed = hilo_seed_n_fed(m, &j->module_arena);
-  hilo_place place = HILO_NOWHERE;
-  place.file = path;
   if (n)
-    (void)hilo_diag_add(j->diags, HILO_DIAG_EMOD911, &place,
-                        "the values of %u constants were left out: seeded ones stand for them", n);
+    warn(j, path, "the values of %u constant%s were left out: seeded ones stand for them", n,
+         n == 1 ? "" : "s");
   if (n_fed)
-    (void)hilo_diag_add(j->diags, HILO_DIAG_EMOD911, &place,
-                        "nothing in the program sends what %u instruction%s receive%s: seeded "
-                        "values stand for it",
-                        n_fed, n_fed == 1 ? "" : "s", n_fed == 1 ? "s" : "");
+    warn(j, path,
+         "%u instruction%s what the program does not send itself: seeded values stand for it",
+         n_fed, n_fed == 1 ? " gets" : "s get");
   return settle_ranks(j, m);
 }
 

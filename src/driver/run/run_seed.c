@@ -267,7 +267,7 @@ void hilo_seed_feed(uint64_t seed, uint64_t key, hilo_etype etype, uint64_t n, c
 }
 
 uint32_t hilo_seed_n_fed(const hilo_module *m, hilo_arena *scratch) {
-  const hilo_sent_channels sent = hilo_sent_channels_of(m, scratch);
+  const hilo_map sent = hilo_sent_channels_of(m, scratch);
   uint32_t n = 0;
   HILO_FOR_EACH_COMP(m, c) {
     HILO_FOR_EACH_INST(m, c, i) n += hilo_comes_from_outside(m, &sent, i);

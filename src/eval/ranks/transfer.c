@@ -5,7 +5,7 @@
  * channel. What is sent is kept until it is received; who receives first waits. Both in order. A
  * rank that no pair names as target receives zeros.
  *
- * What the program receives from outside is made by whoever runs it, or never comes.
+ * What comes from outside (analysis/outside.h) is made by whoever runs the program, or never comes.
  *
  * The custom calls FusedSend and FusedRecv name a rank as their peer. All ranks run the same call,
  * so most receive from a peer that sends to somebody else: once nobody can go on, these receive
@@ -36,8 +36,8 @@ struct hilo_transfers {
   hilo_vec(queue *) queues;
   item *spare;
   uint32_t n_fed;
-  bool *has_sent; /* by rank: a FusedSend */
-  hilo_sent_channels sent;
+  bool *has_sent;   /* by rank: a FusedSend */
+  hilo_map sent;    /* the channels that are sent on */
   hilo_map n_taken; /* rank and channel → values taken from outside */
 };
 
@@ -172,8 +172,19 @@ static hilo_status feed(hilo_machine *k, const hilo_eval *e, hilo_inst i, hilo_t
   return HILO_OK;
 }
 
+/* All but the last element, which is the token or what stands for one. */
 hilo_status hilo_transfers_feed(hilo_machine *k, const hilo_eval *e, hilo_inst i, hilo_value *out) {
-  return feed(k, e, i, hilo_inst_type(k->m, i), 0, out);
+  const hilo_store *types = &k->m->types;
+  const hilo_type type = hilo_inst_type(k->m, i);
+  if (!hilo_type_is_tuple(types, type)) return feed(k, e, i, type, 0, out);
+  *out = (hilo_value){.type = type};
+  const uint32_t n = hilo_type_n_elements_of_tuple(types, type);
+  hilo_value *elements = hilo_eval_new_tuple(e, i, n, out);
+  if (!elements) return HILO_LIMIT_ERROR;
+  for (uint32_t j = 0; j + 1 < n; j++)
+    HILO_TRY(feed(k, e, i, hilo_type_element(types, type, j), 0, &elements[j]));
+  return n ? hilo_zero_value(e, i, hilo_type_element(types, type, n - 1), &elements[n - 1])
+           : HILO_OK;
 }
 
 static hilo_status receive_from_outside(hilo_machine *k, hilo_inst i, hilo_value *out) {

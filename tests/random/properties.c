@@ -171,19 +171,6 @@ static void compare_signatures(checker *c, const hilo_module *back) {
   violate(c, "signature", hilo_sb_view(&both));
 }
 
-/* Has it operations whose tokens can have no other type, and their data neither? In a pipeline a
- * step refuses them before others change types. */
-static bool takes_real_tokens(const hilo_module *m) {
-  HILO_FOR_EACH_COMP(m, comp) {
-    HILO_FOR_EACH_INST(m, comp, i) {
-      if (hilo_inst_is(m, i, HILO_OP_INFEED) || hilo_inst_is(m, i, HILO_OP_OUTFEED) ||
-          hilo_inst_has(m, i, HILO_TRAIT_TRANSFER))
-        return true;
-    }
-  }
-  return false;
-}
-
 static bool draws_by_itself(const hilo_module *m) {
   HILO_FOR_EACH_COMP(m, comp) {
     HILO_FOR_EACH_INST(m, comp, i) {
@@ -328,9 +315,6 @@ static void check_pass(checker *c, const hilo_pass_info *pass, hilo_pass_counts 
  * check. */
 static bool is_for(const checker *c, hilo_pass_id id) {
   const bool is_hlo = c->m->dialect == HILO_DIALECT_HLO;
-  if ((id == HILO_PASS_replace_token_type || id == HILO_PASS_sixty_four_hack) &&
-      takes_real_tokens(c->m))
-    return false;
   if (id == HILO_PASS_chlo_legalize_to_stablehlo || id == HILO_PASS_stablehlo_legalize_to_hlo)
     return !is_hlo;
   return is_hlo;
@@ -411,8 +395,6 @@ static void check_pipeline(checker *c, const char *name, const hilo_pipeline_tab
   char property[80];
   snprintf(property, sizeof(property), "pipeline %s", name);
   if (!enter(c, property) || c->m->dialect != HILO_DIALECT_HLO) return;
-  /* The gate of that refusal may be shut. */
-  if (strcmp(name, "hlo") != 0 && takes_real_tokens(c->m)) return;
   follower f = {.c = c, .prover = new_prover(c, false), .pipeline = name};
   const hilo_runner_options options = {
       .hooks = {.ctx = &f, .before = before_step, .after = after_step}};

@@ -298,13 +298,13 @@ static outcome finish_async(hilo_machine *k, hilo_fiber *fiber, hilo_frame *f, c
   hilo_value *elements = hilo_eval_new_tuple(&k->e, s->inst, 2, out);
   if (!elements) return STEP_FAILED;
   elements[0] = data;
-  elements[1].type = hilo_type_element(&k->m->types, out->type, 1);
-  return STEP_DONE;
+  return of_status(k, hilo_zero_value(&k->e, s->inst, hilo_type_element(&k->m->types, out->type, 1),
+                                      &elements[1]));
 }
 
 static outcome finish_send(hilo_machine *k, hilo_frame *f, const hilo_step *s) {
-  f->slots[s->slot] = (hilo_value){.type = hilo_inst_type(k->m, s->inst)};
-  return STEP_DONE;
+  return of_status(
+      k, hilo_zero_value(&k->e, s->inst, hilo_inst_type(k->m, s->inst), &f->slots[s->slot]));
 }
 
 /* What was posted is in the step's own slot: `starts` does not wait for it. */
@@ -389,9 +389,8 @@ static hilo_status infeed_value(hilo_machine *k, hilo_inst i, hilo_value data, h
   if (!elements) return HILO_LIMIT_ERROR;
   for (uint32_t j = 0; j + 1 < n; j++)
     elements[j] = whole ? hilo_value_share(&data) : hilo_value_share(&data.elements[j]);
-  elements[n - 1].type = hilo_type_element(types, out->type, n - 1);
   hilo_value_release(&k->e, &data);
-  return HILO_OK;
+  return hilo_zero_value(&k->e, i, hilo_type_element(types, out->type, n - 1), &elements[n - 1]);
 }
 
 static outcome run_outfeed(hilo_machine *k, hilo_fiber *fiber, hilo_frame *f, const hilo_step *s) {

@@ -154,17 +154,40 @@ bool hilo_infer_add_dependency(hilo_infer *c, hilo_shape *out) {
   return check_token(c, 1) && gives(c, out, operand_type(c, 0));
 }
 
-/* (data, context, token) */
-static bool gives_transfer(hilo_infer *c, hilo_shape *out, hilo_type data) {
+/* Step 19 makes u8 scalars of tokens, and leaves transfers and feeds what they are: what they give
+ * for a token is of the type that they get for one. */
+static bool stands_for_token(const hilo_type_row *r) { return r->etype == HILO_U8 && r->n == 0; }
+
+static bool check_transfer_token(hilo_infer *c, uint32_t k) {
+  return stands_for_token(operand_row(c, k)) || check_token(c, k);
+}
+
+static hilo_shape token_like(const hilo_type_row *r) {
+  return scalar_shape(stands_for_token(r) ? HILO_U8 : HILO_TOKEN);
+}
+
+static bool gives_token_like(hilo_infer *c, hilo_shape *out, uint32_t k) {
+  if (!check_transfer_token(c, k)) return false;
+  *out = token_like(operand_row(c, k));
+  return true;
+}
+
+/* The token at the end of the tuple that a start hands on. */
+static hilo_shape token_of_chain(const hilo_infer *c, const hilo_type_row *r) {
+  return token_like(hilo_type_row_of(&c->m->types, (hilo_type){(uint32_t)r->items[r->n - 1]}));
+}
+
+/* (data, context, token), the token like operand k. */
+static bool gives_transfer(hilo_infer *c, hilo_shape *out, hilo_type data, uint32_t k) {
   hilo_infer_new_tuple(c, out, 3);
   new_elements(c, out)[0] = existing(c, data);
   new_elements(c, out)[1] = scalar_shape(HILO_U32);
-  new_elements(c, out)[2] = scalar_shape(HILO_TOKEN);
+  new_elements(c, out)[2] = token_like(operand_row(c, k));
   return true;
 }
 
 bool hilo_infer_send(hilo_infer *c, hilo_shape *out) {
-  return check_token(c, 1) && gives_transfer(c, out, operand_type(c, 0));
+  return check_transfer_token(c, 1) && gives_transfer(c, out, operand_type(c, 0), 1);
 }
 
 /* Element 0 of the declared tuple: what comes from outside. False (and an error unless nothing is
@@ -182,38 +205,43 @@ static bool declared_data(hilo_infer *c, hilo_type *out) {
 
 bool hilo_infer_recv(hilo_infer *c, hilo_shape *out) {
   hilo_type data;
-  return check_token(c, 0) && declared_data(c, &data) && gives_transfer(c, out, data);
+  return check_transfer_token(c, 0) && declared_data(c, &data) && gives_transfer(c, out, data, 0);
 }
 
 bool hilo_infer_send_done(hilo_infer *c, hilo_shape *out) {
-  return chain_operand(c) && gives_token(out);
+  const hilo_type_row *r = chain_operand(c);
+  if (!r) return false;
+  *out = token_of_chain(c, r);
+  return true;
 }
 
-static bool gives_data_and_token(hilo_infer *c, hilo_shape *out, hilo_type data) {
+static bool gives_data_and_token(hilo_infer *c, hilo_shape *out, hilo_type data, hilo_shape token) {
   hilo_infer_new_tuple(c, out, 2);
   new_elements(c, out)[0] = existing(c, data);
-  new_elements(c, out)[1] = scalar_shape(HILO_TOKEN);
+  new_elements(c, out)[1] = token;
   return true;
 }
 
 bool hilo_infer_recv_done(hilo_infer *c, hilo_shape *out) {
   const hilo_type_row *r = chain_operand(c);
-  return r && gives_data_and_token(c, out, (hilo_type){(uint32_t)r->items[0]});
+  return r &&
+         gives_data_and_token(c, out, (hilo_type){(uint32_t)r->items[0]}, token_of_chain(c, r));
 }
 
 bool hilo_infer_infeed(hilo_infer *c, hilo_shape *out) {
   hilo_type data;
-  return check_token(c, 0) && declared_data(c, &data) && gives_data_and_token(c, out, data);
+  return check_transfer_token(c, 0) && declared_data(c, &data) &&
+         gives_data_and_token(c, out, data, token_like(operand_row(c, 0)));
 }
 
 bool hilo_infer_outfeed(hilo_infer *c, hilo_shape *out) {
   const hilo_type fed = hilo_feed_get(&c->m->records, (hilo_record){c->attr}).outfeed_shape;
-  if (!check_token(c, 1)) return false;
+  if (!check_transfer_token(c, 1)) return false;
   if (fed.ix && !hilo_infer_same_types(c, fed, operand_type(c, 0)))
     return hilo_infer_fail(
         c, HILO_DIAG_EMOD918, "`outfeed` has outfeed_shape %s, but operand 0 is %s",
         hilo_infer_type_text(c, fed), hilo_infer_type_text(c, operand_type(c, 0)));
-  return gives_token(out);
+  return gives_token_like(c, out, 1);
 }
 
 /* ---- ranks and random numbers ---- */

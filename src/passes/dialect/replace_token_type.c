@@ -6,9 +6,10 @@
  *   after-all(t0, t1, …)   →  or(or(t0, t1), …)
  *   add-dependency(x, t)   →  custom-call AwsNeuronControlDep(t, x): x, after t
  *
- * Sends, receives and collectives keep their kind and change their types; with
- * --drop-collective-tokens a collective's token operand becomes the constant. Parameters, tuples,
- * the signatures of all computations and the entry's header follow. O(instructions). */
+ * Feeds, sends, receives and collectives keep their kind and change their types (the verifier takes
+ * u8 scalars for their tokens); with --drop-collective-tokens a collective's token operand becomes
+ * the constant. Parameters, tuples, the signatures of all computations and the entry's header
+ * follow. O(instructions). */
 #include "passes/passes.h"
 #include "rewrite/build.h"
 #include "rewrite/replace.h"

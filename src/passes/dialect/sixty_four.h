@@ -14,6 +14,8 @@ typedef struct {
   hilo_module *m;
   hilo_pass_ctx *ctx;
   hilo_map narrow_types; /* type handle → the type with 32-bit integers */
+  hilo_map under_way;    /* bare types of sends and receives under way: what loops carry of them is
+                            no tuple to be taken apart */
   hilo_int_ranges ranges;
   uint8_t *state;     /* HILO_64_*, per slot that existed at the start */
   uint32_t *old_type; /* per slot likewise: the type that the program gave it */
@@ -30,6 +32,10 @@ static inline hilo_type hilo_sixty_four_old(const hilo_sixty_four *s, hilo_inst 
 static inline bool hilo_sixty_four_is(const hilo_sixty_four *s, hilo_inst i, unsigned flag) {
   const uint32_t ix = hilo_ix(s->m, i);
   return ix < s->n_slots && s->state[ix] & flag;
+}
+
+static inline bool hilo_sixty_four_is_under_way(const hilo_sixty_four *s, hilo_type type) {
+  return hilo_map_get(&s->under_way, hilo_type_bare(&s->m->types, type).ix, 0) != 0;
 }
 
 /* Fill `state` for all computations. */

@@ -3,9 +3,10 @@
  * Every value, parameter of a region and signature of a private computation changes its type. The
  * parameters and results of the entry keep theirs, with one convert behind each such parameter (its
  * low word) and before each result (sign- or zero-extended); so the logical shapes that a caller
- * sees stay. What sixty_four_plan.c keeps at 64 bits gets converts around it, none between two of
- * them, and a warning. Constants must fit; the limits of the type do so as the initial value of a
- * minimum or maximum, or as a bound of clamp, where the limits of the narrow type mean the same.
+ * sees stay. Feeds and transfers keep theirs likewise: somebody is at their other end. What
+ * sixty_four_plan.c keeps at 64 bits gets converts around it, none between two of them, and a
+ * warning. Constants must fit; the limits of the type do so as the initial value of a minimum or
+ * maximum, or as a bound of clamp, where the limits of the narrow type mean the same.
  *
  * Exact if every 64-bit value fits 32 bits; else arithmetic wraps mod 2^32. --native-int64: nothing
  * is done. O(64-bit values). */
@@ -25,7 +26,7 @@ hilo_type hilo_sixty_four_narrow(hilo_sixty_four *s, hilo_type type) {
   const hilo_etype etype = hilo_type_etype(types, type);
   if (etype == HILO_S64) return hilo_type_with_etype(types, type, HILO_S32);
   if (etype == HILO_U64) return hilo_type_with_etype(types, type, HILO_U32);
-  if (etype != HILO_TUPLE) return type;
+  if (etype != HILO_TUPLE || hilo_sixty_four_is_under_way(s, type)) return type;
   const uint32_t known = hilo_map_get(&s->narrow_types, type.ix, 0);
   if (known) return (hilo_type){known};
   const uint32_t n = hilo_type_n_elements_of_tuple(types, type);
@@ -272,6 +273,17 @@ static hilo_status rewrite_comp(narrower *n, hilo_comp c) {
   return status;
 }
 
+static hilo_map types_under_way(hilo_module *m, hilo_arena *scratch) {
+  hilo_map types = hilo_map_make(scratch);
+  HILO_FOR_EACH_COMP(m, c) {
+    HILO_FOR_EACH_INST(m, c, i) {
+      if (hilo_inst_is(m, i, HILO_OP_SEND) || hilo_inst_is(m, i, HILO_OP_RECV))
+        hilo_map_set(&types, hilo_type_bare(&m->types, hilo_inst_type(m, i)).ix, 1);
+    }
+  }
+  return types;
+}
+
 static bool holds_64(narrower *n) {
   hilo_module *m = n->s.m;
   HILO_FOR_EACH_COMP(m, c) {
@@ -284,7 +296,10 @@ static bool holds_64(narrower *n) {
 
 HILO_DECLARE_PASS(sixty_four_hack) {
   if (ctx->options->native_int64) return HILO_OK;
-  narrower n = {.s = {.m = m, .ctx = ctx, .narrow_types = hilo_map_make(ctx->scratch)}};
+  narrower n = {.s = {.m = m,
+                      .ctx = ctx,
+                      .narrow_types = hilo_map_make(ctx->scratch),
+                      .under_way = types_under_way(m, ctx->scratch)}};
   if (!holds_64(&n)) return HILO_OK;
   n.s.n_slots = m->n_inst_slots;
   n.s.ranges = hilo_int_ranges_make(m, ctx->scratch);
@@ -305,5 +320,6 @@ HILO_DECLARE_PASS(sixty_four_hack) {
   *changed |= ctx->n_rewritten != 0 || m->n_insts != n_before;
   HILO_VEC_FREE(ctx->scratch, &n.same_converts);
   hilo_map_free(&n.s.narrow_types);
+  hilo_map_free(&n.s.under_way);
   return status;
 }

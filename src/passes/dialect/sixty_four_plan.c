@@ -4,9 +4,10 @@
  * constant of at least 32, bit counts, products whose known factors go beyond 32 bits, opaque
  * kernels), and elementwise and data-moving instructions that read one of their results while it
  * is not known to fit 32 bits: narrowing between two wide operations would lose what they were kept
- * for. Backward: constants, their broadcasts, and tuples that only wide instructions and the
- * entry's results use, and converts from narrower integers likewise. Parameters of the entry keep
- * their types. */
+ * for. Feeds and transfers: who is at their other end has the types that the program gave them, as
+ * the caller has those of the entry. Backward: constants, their broadcasts, and tuples that only
+ * wide instructions and the entry's results use, and converts from narrower integers likewise.
+ * Parameters of the entry keep their types. */
 #include "analysis/custom_call.h"
 #include "passes/dialect/sixty_four.h"
 
@@ -65,14 +66,22 @@ static bool depends_on_width(const hilo_sixty_four *s, hilo_inst i) {
   }
 }
 
+/* Does it hand values to the outside, or get them from there? */
+static bool is_boundary(const hilo_module *m, hilo_inst i) {
+  return hilo_inst_is(m, i, HILO_OP_INFEED) || hilo_inst_is(m, i, HILO_OP_OUTFEED) ||
+         hilo_inst_has(m, i, HILO_TRAIT_TRANSFER);
+}
+
+/* Is it a value that comes in: a parameter, an infeed, a receive, or a part of one? */
+static bool comes_in(const hilo_module *m, hilo_inst i) {
+  while (hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT)) i = hilo_inst_operand(m, i, 0);
+  return hilo_inst_is(m, i, HILO_OP_PARAMETER) || is_boundary(m, i);
+}
+
 /* A 64-bit value that an instruction of this program computed, not known to fit. */
 static bool is_beyond(const hilo_sixty_four *s, hilo_inst i) {
   const hilo_module *m = s->m;
-  if (!hilo_sixty_four_is(s, i, HILO_64_WIDE) || hilo_inst_is(m, i, HILO_OP_PARAMETER) ||
-      !result_is_64(m, i))
-    return false;
-  if (hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT) &&
-      hilo_inst_is(m, hilo_inst_operand(m, i, 0), HILO_OP_PARAMETER))
+  if (!hilo_sixty_four_is(s, i, HILO_64_WIDE) || comes_in(m, i) || !result_is_64(m, i))
     return false;
   return !hilo_int_range_fits_32(hilo_int_range_get(&s->ranges, i), hilo_inst_etype(m, i));
 }
@@ -113,8 +122,16 @@ static uint8_t forward(hilo_sixty_four *s, hilo_comp c, hilo_inst i) {
   const hilo_module *m = s->m;
   if (!has_64(s, i)) return 0;
   if (hilo_inst_is(m, i, HILO_OP_PARAMETER)) return hilo_comp_eq(c, m->entry) ? HILO_64_WIDE : 0;
-  if (hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT))
-    return hilo_sixty_four_is(s, hilo_inst_operand(m, i, 0), HILO_64_WIDE) ? HILO_64_WIDE : 0;
+  if (is_boundary(m, i)) return HILO_64_WIDE;
+  if (hilo_inst_is(m, i, HILO_OP_TUPLE) && hilo_sixty_four_is_under_way(s, hilo_inst_type(m, i)))
+    return HILO_64_WIDE;
+  if (hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT)) {
+    const hilo_inst whole = hilo_inst_operand(m, i, 0);
+    return hilo_sixty_four_is(s, whole, HILO_64_WIDE) ||
+                   hilo_sixty_four_is_under_way(s, hilo_inst_type(m, whole))
+               ? HILO_64_WIDE
+               : 0;
+  }
   if (depends_on_width(s, i)) return HILO_64_WIDE | HILO_64_OP;
   if (is_low_word(s, i)) return HILO_64_WIDE;
   return carries_on(s, i) ? HILO_64_WIDE : 0;

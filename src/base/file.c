@@ -30,7 +30,8 @@ static bool is_standard_stream(const char *path) { return !path[0] || !strcmp(pa
 static hilo_status report(hilo_diags *diags, hilo_diag_code code, const char *path,
                           const char *what, int error) {
   const hilo_place place = {.file = hilo_str_of(path[0] ? path : "-"), .inst_id = -1};
-  (void)hilo_diag_add(diags, code, &place, "%s: %s", what, error_text(error));
+  const char *why = path[0] ? error_text(error) : "its name is empty";
+  (void)hilo_diag_add(diags, code, &place, "%s: %s", what, why);
   return HILO_IO_ERROR;
 }
 

@@ -4,19 +4,10 @@
 
 enum { COMPUTE_BOUND_INTENSITY = 200 };
 
-static uint64_t mul(uint64_t a, uint64_t b) {
-  uint64_t r;
-  return hilo_mul_u64(a, b, &r) ? r : UINT64_MAX;
-}
-static uint64_t add(uint64_t a, uint64_t b) {
-  uint64_t r;
-  return hilo_add_u64(a, b, &r) ? r : UINT64_MAX;
-}
-
 static uint64_t product(hilo_dims dims, hilo_dims which) {
   uint64_t n = 1;
   for (uint32_t k = 0; k < which.n; k++)
-    if (which.v[k] >= 0 && which.v[k] < dims.n) n = mul(n, (uint64_t)dims.v[which.v[k]]);
+    if (which.v[k] >= 0 && which.v[k] < dims.n) n = hilo_times_u64(n, (uint64_t)dims.v[which.v[k]]);
   return n;
 }
 
@@ -25,8 +16,8 @@ static uint64_t dot_macs(const hilo_module *m, hilo_inst i) {
   const hilo_dims lhs = hilo_inst_dims(m, hilo_inst_operand(m, i, 0));
   const uint64_t n = hilo_type_row_of(&m->types, hilo_inst_type(m, i))->n_elements;
   if (attrs.plain && attrs.lhs_contracting.n == 0)
-    return mul(n, lhs.n ? (uint64_t)lhs.v[lhs.n - 1] : 1);
-  return mul(n, product(lhs, attrs.lhs_contracting));
+    return hilo_times_u64(n, lhs.n ? (uint64_t)lhs.v[lhs.n - 1] : 1);
+  return hilo_times_u64(n, product(lhs, attrs.lhs_contracting));
 }
 
 /* Output elements times kernel positions times the input features of a group, which are the
@@ -37,7 +28,8 @@ static uint64_t convolution_macs(const hilo_module *m, hilo_inst i) {
   const hilo_dims kernel = hilo_inst_dims(m, hilo_inst_operand(m, i, 1));
   const uint64_t n = hilo_type_row_of(&m->types, hilo_inst_type(m, i))->n_elements;
   const hilo_dims features = {&numbers.kernel_input_feature, 1};
-  return mul(n, mul(product(kernel, numbers.kernel_spatial), product(kernel, features)));
+  return hilo_times_u64(
+      n, hilo_times_u64(product(kernel, numbers.kernel_spatial), product(kernel, features)));
 }
 
 uint64_t hilo_metrics_inst_macs(const hilo_module *m, hilo_inst i) {
@@ -65,13 +57,14 @@ static uint64_t known_trip_count(const hilo_module *m, hilo_inst i) {
 static uint64_t comp_macs(const hilo_module *m, hilo_comp c, const uint64_t *of_comp) {
   uint64_t total = 0;
   HILO_FOR_EACH_INST(m, c, i) {
-    total = add(total, hilo_metrics_inst_macs(m, i));
+    total = hilo_plus_u64(total, hilo_metrics_inst_macs(m, i));
     if (!hilo_inst_n_called(m, i)) continue;
     const hilo_op op = hilo_inst_op(m, i);
     if (op == HILO_OP_CUSTOM_CALL) continue;
     const uint64_t times = op == HILO_OP_WHILE ? known_trip_count(m, i) : 1;
     for (uint32_t k = 0; k < hilo_inst_n_called(m, i); k++)
-      total = add(total, mul(times, of_comp[hilo_comp_ix(m, hilo_inst_called(m, i, k))]));
+      total = hilo_plus_u64(
+          total, hilo_times_u64(times, of_comp[hilo_comp_ix(m, hilo_inst_called(m, i, k))]));
   }
   return total;
 }
@@ -96,8 +89,8 @@ static void constants(const hilo_module *m, hilo_arena *scratch, hilo_metrics *o
   const hilo_comp_list order = hilo_module_comps_postorder(m, scratch);
   for (uint32_t k = 0; k < order.n_reached; k++) HILO_FOR_EACH_INST(m, order.v[k], i) {
       if (hilo_inst_is(m, i, HILO_OP_CONSTANT))
-        out->constant_bytes =
-            add(out->constant_bytes, hilo_type_row_of(&m->types, hilo_inst_type(m, i))->bytes);
+        out->constant_bytes = hilo_plus_u64(
+            out->constant_bytes, hilo_type_row_of(&m->types, hilo_inst_type(m, i))->bytes);
     }
 }
 
@@ -118,16 +111,16 @@ hilo_metrics hilo_metrics_compute(const hilo_module *m, hilo_arena *scratch) {
   for (uint32_t k = 0; k < hilo_comp_n_params(m, m->entry); k++) {
     const hilo_type type = hilo_inst_type(m, hilo_comp_param(m, m->entry, k));
     out.n_inputs += n_leaves(&m->types, type);
-    out.traffic = add(out.traffic, hilo_type_row_of(&m->types, type)->bytes);
+    out.traffic = hilo_plus_u64(out.traffic, hilo_type_row_of(&m->types, type)->bytes);
   }
   const hilo_type result = hilo_inst_type(m, hilo_comp_root(m, m->entry));
   const uint64_t result_bytes = hilo_type_row_of(&m->types, result)->bytes;
   out.n_outputs = n_leaves(&m->types, result);
   for (uint32_t k = 0; k < m->header.aliases.n; k++)
-    out.aliased_output_bytes = add(
+    out.aliased_output_bytes = hilo_plus_u64(
         out.aliased_output_bytes, bytes_at(&m->types, result, m->header.aliases.v[k].output_index));
   if (out.aliased_output_bytes < result_bytes)
-    out.traffic = add(out.traffic, result_bytes - out.aliased_output_bytes);
+    out.traffic = hilo_plus_u64(out.traffic, result_bytes - out.aliased_output_bytes);
   if (out.macs && out.traffic)
     out.arithmetic_intensity = 2.0 * (double)out.macs / (double)out.traffic;
   out.is_compute_bound = out.arithmetic_intensity >= COMPUTE_BOUND_INTENSITY;

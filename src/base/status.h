@@ -65,4 +65,14 @@ static inline bool hilo_add_u64(uint64_t a, uint64_t b, uint64_t *out) {
   return true;
 }
 
+/* The same for amounts that are compared, not allocated: UINT64_MAX on overflow. */
+static inline uint64_t hilo_times_u64(uint64_t a, uint64_t b) {
+  uint64_t r;
+  return __builtin_mul_overflow(a, b, &r) ? UINT64_MAX : r;
+}
+static inline uint64_t hilo_plus_u64(uint64_t a, uint64_t b) {
+  uint64_t r;
+  return __builtin_add_overflow(a, b, &r) ? UINT64_MAX : r;
+}
+
 #endif

@@ -9,16 +9,6 @@ enum {
   LOCAL_WORDS = HEAD_WORDS + 2 * HILO_MAX_RANK
 };
 
-static uint64_t saturating_mul(uint64_t a, uint64_t b) {
-  uint64_t r;
-  return hilo_mul_u64(a, b, &r) ? r : UINT64_MAX;
-}
-
-static uint64_t saturating_add(uint64_t a, uint64_t b) {
-  uint64_t r;
-  return hilo_add_u64(a, b, &r) ? r : UINT64_MAX;
-}
-
 static hilo_type put(hilo_store *types, hilo_type_row *row, size_t n_words) {
   return (hilo_type){hilo_store_put(types, row->etype, row, n_words * 8)};
 }
@@ -40,12 +30,12 @@ hilo_type hilo_type_array_quant(hilo_store *types, hilo_etype etype, hilo_dims d
   for (uint32_t i = 0; i < dims.n; i++) {
     row->items[i] = dims.v[i];
     if (dims.v[i] == HILO_UNBOUNDED || (dynamic && dynamic[0] >> i & 1)) bits |= 1ull << i;
-    row->n_elements = saturating_mul(row->n_elements, dims.v[i] < 0 ? 0 : (uint64_t)dims.v[i]);
+    row->n_elements = hilo_times_u64(row->n_elements, dims.v[i] < 0 ? 0 : (uint64_t)dims.v[i]);
   }
   const uint64_t width = hilo_etype_table[etype].bits;
-  const uint64_t n_bits = saturating_mul(row->n_elements, width);
+  const uint64_t n_bits = hilo_times_u64(row->n_elements, width);
   row->bytes = width % 8 ? (n_bits == UINT64_MAX ? n_bits : (n_bits + 7) / 8)
-                         : saturating_mul(row->n_elements, width / 8);
+                         : hilo_times_u64(row->n_elements, width / 8);
   size_t n_words = HEAD_WORDS + dims.n;
   if (bits) {
     row->flags = HILO_TYPE_DYNAMIC | HILO_TYPE_HAS_BITS;
@@ -80,7 +70,7 @@ hilo_type hilo_type_tuple(hilo_store *types, const hilo_type *elements, uint32_t
   for (uint32_t i = 0; i < n; i++) {
     const hilo_type_row *e = hilo_type_row_of(types, elements[i]);
     row->flags |= e->flags & HILO_TYPE_DYNAMIC;
-    row->bytes = saturating_add(row->bytes, e->bytes);
+    row->bytes = hilo_plus_u64(row->bytes, e->bytes);
     has_layout |= e->bare != 0;
     row->items[i] = hilo_type_bare(types, elements[i]).ix;
   }

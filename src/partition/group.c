@@ -8,13 +8,12 @@ typedef struct {
   hilo_units units;
 } grouping;
 
-static uint64_t add(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
-
 static uint32_t n_regions(const hilo_layers *layers) { return 2 * layers->n_layers + 1; }
 
 static uint64_t total_macs(const hilo_layers *layers) {
   uint64_t total = 0;
-  for (uint32_t r = 0; r < n_regions(layers); r++) total = add(total, layers->regions[r].macs);
+  for (uint32_t r = 0; r < n_regions(layers); r++)
+    total = hilo_plus_u64(total, layers->regions[r].macs);
   return total;
 }
 
@@ -22,7 +21,7 @@ static uint64_t total_macs(const hilo_layers *layers) {
 static void extend(grouping *g, uint32_t region) {
   hilo_unit *unit = &g->units.v[g->units.n - 1];
   unit->last = region;
-  unit->macs = add(unit->macs, g->layers->regions[region].macs);
+  unit->macs = hilo_plus_u64(unit->macs, g->layers->regions[region].macs);
   g->units.of_region[region] = g->units.n - 1;
 }
 
@@ -42,7 +41,7 @@ static bool gap_is_inside(const grouping *g, uint32_t layer) {
 
 static uint64_t macs_with_gap(const grouping *g, uint32_t layer) {
   const uint64_t macs = layer_at(g, layer)->macs;
-  return gap_is_inside(g, layer) ? add(macs, g->layers->regions[2 * layer].macs) : macs;
+  return gap_is_inside(g, layer) ? hilo_plus_u64(macs, g->layers->regions[2 * layer].macs) : macs;
 }
 
 /* Layers first … last of one run all have this many MACs; UINT64_MAX: they differ. */
@@ -72,7 +71,7 @@ static void group_run(grouping *g, uint32_t first, uint32_t last, uint32_t each)
   uint64_t macs = 0;
   for (uint32_t layer = first; layer <= last; layer++) {
     const uint64_t its = macs_with_gap(g, layer);
-    const bool full = each ? n == each : n && add(macs, its) > target;
+    const bool full = each ? n == each : n && hilo_plus_u64(macs, its) > target;
     if (n == 0 || full) {
       open(g, 2 * layer - 1, layer_at(g, layer)->flow);
       n = 0;
@@ -81,7 +80,7 @@ static void group_run(grouping *g, uint32_t first, uint32_t last, uint32_t each)
       extend(g, 2 * layer - 1);
     }
     n++;
-    macs = add(macs, its);
+    macs = hilo_plus_u64(macs, its);
     if (gap_is_inside(g, layer)) extend(g, 2 * layer);
   }
 }

@@ -101,7 +101,7 @@ static void count_macs(hilo_finder *f) {
     if (!hilo_metrics_has_macs(f->m, i)) continue;
     uint64_t *macs = &f->out->regions[f->out->region[hilo_ix(f->m, i)]].macs;
     const uint64_t its = hilo_metrics_inst_macs(f->m, i);
-    *macs = *macs > UINT64_MAX - its ? UINT64_MAX : *macs + its;
+    *macs = hilo_plus_u64(*macs, its);
   }
 }
 

@@ -26,7 +26,7 @@ uint64_t hilo_static_bytes(const hilo_module *m) {
   HILO_FOR_EACH_INST(m, m->entry, i) {
     if (!hilo_inst_is(m, i, HILO_OP_PARAMETER) && !hilo_inst_is(m, i, HILO_OP_CONSTANT)) continue;
     const uint64_t its = hilo_type_row_of(&m->types, hilo_inst_type(m, i))->bytes;
-    bytes = its > UINT64_MAX - bytes ? UINT64_MAX : bytes + its;
+    bytes = hilo_plus_u64(bytes, its);
   }
   return bytes;
 }

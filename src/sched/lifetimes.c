@@ -9,11 +9,6 @@ static uint64_t size_of(const hilo_module *m, hilo_inst i) {
   return bytes == UINT64_MAX ? UINT64_MAX / 4 : bytes;
 }
 
-static uint64_t plus(uint64_t a, uint64_t b) {
-  uint64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 /* What an operation is to a model. */
 enum {
   IS_STATIC = 1,  /* its value is there anyway */
@@ -383,7 +378,7 @@ static uint64_t measure_static(maker *k, bool *donates) {
       k->bytes[at] = its;
       *donates |= its != 0;
     } else {
-      bytes = plus(bytes, its);
+      bytes = hilo_plus_u64(bytes, its);
     }
   }
   return bytes;
@@ -503,7 +498,7 @@ void hilo_count_uses(const hilo_place_lists *lists, const uint64_t *kept, uint32
 static uint64_t bytes_from_start(const hilo_lifetimes *l) {
   uint64_t live = 0;
   for (uint32_t b = 0; b < l->n && l->donates; b++)
-    if (hilo_lifetimes_from_start(l, b)) live = plus(live, l->bytes[b]);
+    if (hilo_lifetimes_from_start(l, b)) live = hilo_plus_u64(live, l->bytes[b]);
   return live;
 }
 
@@ -527,9 +522,9 @@ uint64_t hilo_lifetimes_peak(const hilo_lifetimes *l, const uint32_t *order, uin
   uint64_t live = bytes_from_start(l), peak = 0;
   for (uint32_t step = 0; step < n; step++) {
     const uint32_t at = order ? order[step] : step;
-    if (!l->donates || !hilo_lifetimes_from_start(l, at)) live = plus(live, bytes[at]);
+    if (!l->donates || !hilo_lifetimes_from_start(l, at)) live = hilo_plus_u64(live, bytes[at]);
     const uint64_t reuse = l->updates ? reused(l, at, left) : 0;
-    const uint64_t now = plus(live - reuse, transient[at]);
+    const uint64_t now = hilo_plus_u64(live - reuse, transient[at]);
     if (profile) profile[step] = now;
     if (now > peak) peak = now;
     const uint32_t *t = touched + first[at], *end = touched + ends[at];
@@ -544,9 +539,9 @@ uint64_t hilo_lifetimes_peak(const hilo_lifetimes *l, const uint32_t *order, uin
 uint64_t hilo_lifetimes_bound(const hilo_lifetimes *l) {
   uint64_t most = 0;
   for (uint32_t at = 0; at < l->n; at++) {
-    uint64_t needs = plus(l->bytes[at], l->transient[at]);
+    uint64_t needs = hilo_plus_u64(l->bytes[at], l->transient[at]);
     for (uint32_t t = l->touched.first[at]; t < l->touched.first[at + 1]; t++)
-      needs = plus(needs, l->bytes[l->touched.v[t]]);
+      needs = hilo_plus_u64(needs, l->bytes[l->touched.v[t]]);
     if (needs > most) most = needs;
   }
   return most;

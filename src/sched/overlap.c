@@ -33,25 +33,17 @@ typedef struct hilo_overlap_model {
   hilo_arena *arena;
 } model;
 
-static uint64_t add(uint64_t a, uint64_t b) {
-  uint64_t r;
-  return hilo_add_u64(a, b, &r) ? r : UINT64_MAX;
-}
-static uint64_t mul(uint64_t a, uint64_t b) {
-  uint64_t r;
-  return hilo_mul_u64(a, b, &r) ? r : UINT64_MAX;
-}
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t time_of(uint64_t amount, uint64_t per_ns) {
-  return per_ns ? mul(amount, 1000) / per_ns : 0;
+  return per_ns ? hilo_times_u64(amount, 1000) / per_ns : 0;
 }
 
 static hilo_overlap sum_of(hilo_overlap a, const hilo_overlap *b, uint64_t times) {
-  a.n_collectives = add(a.n_collectives, mul(b->n_collectives, times));
-  a.sent_bytes = add(a.sent_bytes, mul(b->sent_bytes, times));
-  a.link_ps = add(a.link_ps, mul(b->link_ps, times));
-  a.compute_ps = add(a.compute_ps, mul(b->compute_ps, times));
-  a.exposed_ps = add(a.exposed_ps, mul(b->exposed_ps, times));
+  a.n_collectives = hilo_plus_u64(a.n_collectives, hilo_times_u64(b->n_collectives, times));
+  a.sent_bytes = hilo_plus_u64(a.sent_bytes, hilo_times_u64(b->sent_bytes, times));
+  a.link_ps = hilo_plus_u64(a.link_ps, hilo_times_u64(b->link_ps, times));
+  a.compute_ps = hilo_plus_u64(a.compute_ps, hilo_times_u64(b->compute_ps, times));
+  a.exposed_ps = hilo_plus_u64(a.exposed_ps, hilo_times_u64(b->exposed_ps, times));
   return a;
 }
 
@@ -63,7 +55,7 @@ static uint64_t bytes_of(const hilo_module *m, hilo_inst i) {
 static uint64_t operand_bytes(const hilo_module *m, hilo_inst i) {
   uint64_t bytes = 0;
   for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++)
-    bytes = add(bytes, bytes_of(m, hilo_inst_operand(m, i, k)));
+    bytes = hilo_plus_u64(bytes, bytes_of(m, hilo_inst_operand(m, i, k)));
   return bytes;
 }
 
@@ -80,9 +72,10 @@ static uint64_t group_size(const model *k, hilo_inst i) {
     if (list.sizes.v[g] > 0) n = later(n, (uint64_t)list.sizes.v[g]);
   if (!list.sizes.n)
     n = mode == HILO_MODE_CROSS_PARTITION ? n_partitions
-        : mode == HILO_MODE_FLATTENED_ID  ? mul(n_partitions, (uint64_t)k->ranks.n_replicas)
-                                          : (uint64_t)k->ranks.n_replicas;
-  return mode == HILO_MODE_CROSS_REPLICA_AND_PARTITION ? mul(n, n_partitions) : n;
+        : mode == HILO_MODE_FLATTENED_ID
+            ? hilo_times_u64(n_partitions, (uint64_t)k->ranks.n_replicas)
+            : (uint64_t)k->ranks.n_replicas;
+  return mode == HILO_MODE_CROSS_REPLICA_AND_PARTITION ? hilo_times_u64(n, n_partitions) : n;
 }
 
 /* By a ring: what is gathered passes every other rank; what is reduced goes round once, and once
@@ -95,11 +88,11 @@ static uint64_t bytes_sent(const model *k, hilo_inst i) {
   if (n < 2) return 0;
   switch (op) {
   case HILO_OP_ALL_GATHER:
-  case HILO_OP_ALL_GATHER_START: return mul(bytes, n - 1);
+  case HILO_OP_ALL_GATHER_START: return hilo_times_u64(bytes, n - 1);
   case HILO_OP_ALL_REDUCE:
-  case HILO_OP_ALL_REDUCE_START: return mul(mul(bytes, 2) / n, n - 1);
+  case HILO_OP_ALL_REDUCE_START: return hilo_times_u64(hilo_times_u64(bytes, 2) / n, n - 1);
   case HILO_OP_COLLECTIVE_BROADCAST: return bytes;
-  default: return mul(bytes / n, n - 1);
+  default: return hilo_times_u64(bytes / n, n - 1);
   }
 }
 
@@ -117,14 +110,16 @@ static bool is_issued_as_one(const hilo_module *m, hilo_inst i) {
 static hilo_overlap issued_by(const model *k, hilo_inst i) {
   if (is_collective(k->m, i)) {
     const uint64_t bytes = bytes_sent(k, i);
-    const uint64_t ps = add(mul(k->rates->latency_ns, 1000), time_of(bytes, k->rates->link_bytes));
+    const uint64_t ps = hilo_plus_u64(hilo_times_u64(k->rates->latency_ns, 1000),
+                                      time_of(bytes, k->rates->link_bytes));
     return (hilo_overlap){.n_collectives = 1, .sent_bytes = bytes, .link_ps = bytes ? ps : 0};
   }
   if (!is_issued_as_one(k->m, i)) return (hilo_overlap){0};
   const hilo_overlap body = k->of_comp[hilo_comp_ix(k->m, hilo_inst_called(k->m, i, 0))].sum;
   if (!body.n_collectives) return (hilo_overlap){0};
-  const uint64_t saved = mul(body.n_collectives - 1, mul(k->rates->latency_ns, 1000));
-  const uint64_t ps = add(body.link_ps, body.compute_ps);
+  const uint64_t saved =
+      hilo_times_u64(body.n_collectives - 1, hilo_times_u64(k->rates->latency_ns, 1000));
+  const uint64_t ps = hilo_plus_u64(body.link_ps, body.compute_ps);
   return (hilo_overlap){
       .n_collectives = 1, .sent_bytes = body.sent_bytes, .link_ps = ps > saved ? ps - saved : 0};
 }
@@ -162,14 +157,14 @@ static comp_cost called_cost(const model *k, hilo_inst i) {
     if (one && out.total_ps > its->total_ps) continue;
     if (one) out = (comp_cost){0};
     out.sum = sum_of(out.sum, &its->sum, times);
-    out.total_ps = add(out.total_ps, mul(its->total_ps, times));
+    out.total_ps = hilo_plus_u64(out.total_ps, hilo_times_u64(its->total_ps, times));
   }
   return out;
 }
 
 static comp_cost own_cost(const model *k, hilo_inst i) {
-  const uint64_t bytes = add(bytes_of(k->m, i), operand_bytes(k->m, i));
-  uint64_t ps = time_of(mul(hilo_metrics_inst_macs(k->m, i), 2), k->rates->flops);
+  const uint64_t bytes = hilo_plus_u64(bytes_of(k->m, i), operand_bytes(k->m, i));
+  uint64_t ps = time_of(hilo_times_u64(hilo_metrics_inst_macs(k->m, i), 2), k->rates->flops);
   if (hilo_inst_is(k->m, i, HILO_OP_FUSION))
     ps = k->of_comp[hilo_comp_ix(k->m, hilo_inst_called(k->m, i, 0))].sum.compute_ps;
   ps = later(ps, time_of(bytes, k->rates->memory_bytes));
@@ -216,8 +211,8 @@ static uint64_t ready_for(const model *k, hilo_inst i, uint32_t *due) {
 
 static void wait_for(model *k, clocks *c, uint64_t ready, uint32_t due) {
   if (ready <= c->engine) return;
-  c->cost.sum.exposed_ps = add(c->cost.sum.exposed_ps, ready - c->engine);
-  k->exposed[due] = add(k->exposed[due], ready - c->engine);
+  c->cost.sum.exposed_ps = hilo_plus_u64(c->cost.sum.exposed_ps, ready - c->engine);
+  k->exposed[due] = hilo_plus_u64(k->exposed[due], ready - c->engine);
   c->engine = ready;
 }
 
@@ -229,7 +224,7 @@ static void run_inst(model *k, clocks *c, hilo_inst i) {
   k->engine_ps[ix] = k->exposed[ix] = 0;
   if (issued.n_collectives) {
     const uint64_t start = later(later(c->engine, c->link), ready);
-    k->ready[ix] = c->link = add(start, issued.link_ps);
+    k->ready[ix] = c->link = hilo_plus_u64(start, issued.link_ps);
     k->due[ix] = ix;
     c->cost.sum = sum_of(c->cost.sum, &issued, 1);
     return;
@@ -242,7 +237,7 @@ static void run_inst(model *k, clocks *c, hilo_inst i) {
   const comp_cost cost = cost_of(k, i);
   c->cost.sum = sum_of(c->cost.sum, &cost.sum, 1);
   k->engine_ps[ix] = cost.total_ps;
-  k->ready[ix] = c->engine = add(c->engine, cost.total_ps);
+  k->ready[ix] = c->engine = hilo_plus_u64(c->engine, cost.total_ps);
   k->due[ix] = 0;
 }
 

@@ -10,7 +10,7 @@ static uint64_t operand_bytes(const hilo_module *m, hilo_inst i) {
   for (uint32_t k = 0; k < hilo_inst_n_operands(m, i); k++) {
     const uint64_t its =
         hilo_type_row_of(&m->types, hilo_inst_type(m, hilo_inst_operand(m, i, k)))->bytes;
-    bytes = its > UINT64_MAX - bytes ? UINT64_MAX : bytes + its;
+    bytes = hilo_plus_u64(bytes, its);
   }
   return bytes;
 }

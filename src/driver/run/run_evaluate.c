@@ -5,11 +5,6 @@
 
 #include <inttypes.h>
 
-static uint64_t plus(uint64_t a, uint64_t b) {
-  uint64_t sum;
-  return hilo_add_u64(a, b, &sum) ? sum : UINT64_MAX;
-}
-
 static uint64_t bytes_of(const hilo_module *m, hilo_inst i) {
   return hilo_type_get(&m->types, hilo_inst_type(m, i)).bytes;
 }
@@ -82,10 +77,10 @@ static uint64_t peak_of(const liveness *l, hilo_comp c, uint32_t *order) {
       if (callee > inner) inner = callee;
     }
     if (!shares_bytes(m, i)) {
-      live = plus(live, bytes_of(m, i));
-      l->ending[l->last[ix]] = plus(l->ending[l->last[ix]], bytes_of(m, i));
+      live = hilo_plus_u64(live, bytes_of(m, i));
+      l->ending[l->last[ix]] = hilo_plus_u64(l->ending[l->last[ix]], bytes_of(m, i));
     }
-    if (plus(live, inner) > peak) peak = plus(live, inner);
+    if (hilo_plus_u64(live, inner) > peak) peak = hilo_plus_u64(live, inner);
     if (live != UINT64_MAX) live -= l->ending[order[ix]];
   }
   return peak;
@@ -103,7 +98,7 @@ uint64_t hilo_evaluate_needs(const hilo_module *m, hilo_comp c, uint32_t n_ranks
     l.peaks[hilo_comp_ix(m, comps.v[k])] = peak_of(&l, comps.v[k], order);
   uint64_t bytes = l.peaks[hilo_comp_ix(m, c)];
   for (uint32_t p = 0; p < hilo_comp_n_params(m, c); p++)
-    bytes = plus(bytes, bytes_of(m, hilo_comp_param(m, c, p)));
+    bytes = hilo_plus_u64(bytes, bytes_of(m, hilo_comp_param(m, c, p)));
   uint64_t total;
   return hilo_mul_u64(bytes, n_ranks, &total) ? total : UINT64_MAX;
 }

@@ -217,7 +217,7 @@ static hilo_status check_constants(const hilo_proto_writer *wr) {
       if (!hilo_inst_is(m, i, HILO_OP_CONSTANT)) continue;
       const uint64_t bytes = hilo_proto_literal_bytes(m, hilo_inst_literal(m, i));
       if (bytes > most) most = bytes, largest = i;
-      if (!hilo_add_u64(total, bytes, &total)) total = UINT64_MAX;
+      total = hilo_plus_u64(total, bytes);
     }
   }
   return total > HILO_MAX_PROTO_BYTES ? too_large(wr, total, largest, most) : HILO_OK;

@@ -162,7 +162,7 @@ static uint64_t inlined_size(const hilo_module *m, const hilo_comp_list *order,
     HILO_FOR_EACH_INST(m, order->v[k], i) {
       const uint64_t more =
           is_inlinable(m, i) ? size[hilo_comp_ix(m, hilo_inst_called(m, i, 0))] : 1;
-      if (!hilo_add_u64(n, more, &n)) n = UINT64_MAX;
+      n = hilo_plus_u64(n, more);
     }
     size[hilo_comp_ix(m, order->v[k])] = n;
     if (n > largest) largest = n;

@@ -31,10 +31,6 @@ typedef struct {
   hilo_vec(hilo_comp) loose; /* bodies and conditions that may have lost their last caller */
 } pass;
 
-static void saturating_add(uint64_t *to, uint64_t x) {
-  if (!hilo_add_u64(*to, x, to)) *to = UINT64_MAX;
-}
-
 static int64_t channel_of(const hilo_module *m, hilo_inst i) {
   return hilo_inst_extra_record(m, i).ix ? hilo_inst_extra(m, i).channel_id : 0;
 }
@@ -49,11 +45,11 @@ static comp_info measure(const hilo_module *m, const comp_infos *infos, hilo_com
   comp_info info = {0};
   HILO_FOR_EACH_INST(m, c, i) {
     const hilo_op op = hilo_inst_op(m, i);
-    saturating_add(&info.size, op != HILO_OP_CALL);
+    info.size = hilo_plus_u64(info.size, op != HILO_OP_CALL);
     info.has_channel |= channel_of(m, i) > 0;
     for (uint32_t k = 0; k < hilo_inst_n_called(m, i); k++) {
       const comp_info *callee = &infos->v[hilo_comp_ix(m, hilo_inst_called(m, i, k))];
-      if (is_cloned_with(op)) saturating_add(&info.size, callee->size);
+      if (is_cloned_with(op)) info.size = hilo_plus_u64(info.size, callee->size);
       info.has_channel |= callee->has_channel;
     }
   }

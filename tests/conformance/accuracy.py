@@ -10,13 +10,14 @@ argument (near the zeros of lgamma and digamma left of 0) points are left out. -
 Markdown (docs/accuracy.md). Needs mpmath and numpy: exit status 77 without.
 """
 
-import argparse
 import concurrent.futures
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+import suite
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "data"))
@@ -26,8 +27,7 @@ try:
 
     import make_function_vectors as vectors
 except ImportError as e:
-    print("SKIP: %s" % e)
-    sys.exit(77)
+    suite.skip(e)
 
 MLIR = {"F32": "f32", "F64": "f64", "C64": "complex<f32>", "C128": "complex<f64>"}
 DTYPE = {"F32": np.float32, "F64": np.float64, "C64": np.complex64, "C128": np.complex128}
@@ -155,11 +155,9 @@ def table(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--bin", required=True)
+    parser = suite.parser(__doc__)
     parser.add_argument("--points", type=int, default=60)
     parser.add_argument("--table")
-    parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
     mp.mp.prec = 900
     jobs = []
@@ -173,10 +171,8 @@ def main():
     for f in failures:
         print("FAIL " + f)
     if args.table:
-        with open(args.table, "w") as file:
-            file.write(table(rows))
-    print("%d passed, %d failed" % (len(rows) - len(failures), len(failures)))
-    return 1 if failures else 0
+        suite.write(args.table, table(rows))
+    return suite.end(len(rows) - len(failures), len(failures))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ What XLA refuses hilo must refuse with a message. Differences that are XLA's are
 One line a failure, then `N passed, N failed, N skipped`. Exit status 1 after a failure, 77 without a corpus or a jaxlib.
 """
 
-import argparse
 import concurrent.futures
 import hashlib
 import json
@@ -27,6 +26,7 @@ import sys
 import tempfile
 
 import hlo_modules
+import suite
 from hlo_modules import PROTO, TEXT, Failure, require_same
 
 NOT_VALID = "XLA's parser takes it, XLA's verifier would not (round_trip.py says what is wrong)"
@@ -270,27 +270,21 @@ def compare(opt, servers, module):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--bin")
-    parser.add_argument("--corpus")
+    parser = suite.parser(__doc__)
     parser.add_argument("--python", default=os.environ.get("HILO_JAX_PYTHON"))
-    parser.add_argument("--only", default="")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.serve:
+    if "--serve" in sys.argv:
         return serve()
-    corpus, version = hlo_modules.corpus_of(args.corpus), jaxlib_of(args.python)
-    if not corpus or not version:
-        print(f"SKIP: {'no jaxlib (set HILO_JAX_PYTHON)' if corpus else 'no corpus (set HILO_CORPUS)'}")
-        print("0 passed, 0 failed, 1 skipped")
-        return hlo_modules.SKIPPED
+    args = parser.parse_args()
+    corpus, version = suite.corpus_of(args), jaxlib_of(args.python)
+    if not version:
+        suite.skip("no jaxlib (set HILO_JAX_PYTHON)")
     print(f"jaxlib {version}")
     opt, servers = hlo_modules.HloOpt(args.bin), queue.Queue()
     n_passed, n_failed, known = 0, 0, dict(KNOWN)
-    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in range(os.cpu_count()):
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for _ in range(args.jobs):
             servers.put(Xla(args.python))
-        modules = [m for m in hlo_modules.find(corpus, scratch) if args.only in m.name]
+        modules = [m for m in hlo_modules.find(corpus, scratch) if suite.is_wanted(args, m.name)]
         n_skipped = 0 if shutil.which("zstd") else sum(m.path.endswith(".zst") for m in modules)
         if n_skipped:
             print("SKIP: compressed modules, as there is no program `zstd`")
@@ -308,8 +302,7 @@ def main():
         for name, check in known:
             print(f"{name}: {check}: passes, but is in KNOWN")
         n_failed += len(known)
-    print(f"{n_passed} passed, {n_failed} failed, {n_skipped} skipped")
-    return 1 if n_failed or not n_passed else 0
+    return suite.end(n_passed, n_failed, n_skipped)
 
 
 if __name__ == "__main__":

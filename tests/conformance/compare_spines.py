@@ -11,7 +11,6 @@ Each program is compiled twice, by the StableHLO steps (the default) and by the 
     compare_spines.py --bin BIN [--corpus DIR] [--only NAME]...      one line a program that differs, then `N passed, N failed, N skipped`
 """
 
-import argparse
 import collections
 import concurrent.futures
 import filecmp
@@ -23,6 +22,7 @@ import tempfile
 from hilo.penguin import corpus
 from hilo.penguin.errors import EvaluationError, ProgramError
 
+import suite
 from run_jax import CHECKS_OFF, LIMITS_OF_THE_TARGET, compile_form, find_programs
 
 CODES_DEF = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "src", "penguin", "codes.def")
@@ -128,27 +128,19 @@ def run_one(tool, case, pairs):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus", default=os.environ.get("HILO_CORPUS", "../shared/corpus"))
-    parser.add_argument("--only", action="append", default=[])
-    args = parser.parse_args()
-    root = os.path.join(args.corpus, "jax")
-    if not os.path.isdir(root):
-        print(f"SKIP: no corpus at {root}")
-        return 77
-    cases = [case for _, case in find_programs(root) if not args.only or os.path.basename(case) in args.only]
+    args = suite.parser(__doc__).parse_args()
+    root = os.path.join(suite.corpus_of(args), "jax")
+    cases = [case for _, case in find_programs(root) if suite.is_wanted(args, os.path.basename(case))]
     pairs = code_pairs()
     counts = collections.Counter()
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         tool = os.path.join(args.bin, "hlo2penguin")
         for case, (state, detail) in zip(cases, pool.map(lambda case: run_one(tool, case, pairs), cases)):
             counts[state] += 1
             if detail:
                 print(f"{state:9} {os.path.basename(case)}: {detail}")
     print(", ".join(f"{n} {state}" for state, n in sorted(counts.items())))
-    print(f"{len(cases) - counts['failed']} passed, {counts['failed']} failed, 0 skipped")
-    return 1 if counts["failed"] or not cases else 0
+    return suite.end(len(cases) - counts['failed'], counts['failed'])
 
 
 if __name__ == "__main__":

@@ -10,12 +10,13 @@ by jaxlib. PYTHON (or HILO_JAX_PYTHON) is a Python with jaxlib and numpy.
 One line a failure, then `N passed, N failed`. Exit status 1 after a failure, 77 without a corpus or a jaxlib.
 """
 
-import argparse
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+import suite
 
 TENSOR = r"tensor<((?:[^<>]|<[^<>]*>)*)>"
 # Where XLA has no answer.
@@ -139,23 +140,16 @@ def check(tool, path, size):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-    parser.add_argument("--corpus", default=os.environ.get("HILO_CORPUS") or os.path.join(root, "..", "shared", "corpus"))
+    parser = suite.parser(__doc__)
     parser.add_argument("--python", default=os.environ.get("HILO_JAX_PYTHON"))
     parser.add_argument("--size", type=int, default=3)
     options = parser.parse_args()
-    folder = os.path.join(options.corpus, "stablehlo-testdata", "dynamic")
-    if not os.path.isdir(folder):
-        print(f"SKIP: no corpus at {folder}")
-        return 77
+    folder = os.path.join(suite.corpus_of(options), "stablehlo-testdata", "dynamic")
     try:
         import jax
     except ImportError:
         if not options.python or not os.path.exists(options.python) or os.environ.get("HILO_JAX_PYTHON_TRIED"):
-            print("SKIP: no Python with jaxlib; HILO_JAX_PYTHON names one")
-            return 77
+            suite.skip("no jaxlib (set HILO_JAX_PYTHON)")
         os.environ["HILO_JAX_PYTHON_TRIED"] = "1"
         os.execv(options.python, [options.python, *sys.argv])
     jax.config.update("jax_enable_x64", True)
@@ -167,8 +161,7 @@ def main():
         except Exception as error:  # whatever XLA or numpy throws is the answer
             failed += 1
             print(f"{name}: {str(error).strip().splitlines()[0][:300]}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return suite.end(passed, failed)
 
 
 sys.exit(main())

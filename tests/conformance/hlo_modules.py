@@ -4,7 +4,6 @@ import os
 import subprocess
 from dataclasses import dataclass
 
-SKIPPED = 77
 SEPARATOR = "\n// -----\n"  # between the modules of one text file, as in XLA's tests
 TEXT, PROTO = "text", "proto"
 
@@ -20,13 +19,6 @@ class Module:
 
 class Failure(Exception):
     """What was seen, in one line."""
-
-
-def corpus_of(option):
-    """The folder of the corpus, or None."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    path = option or os.environ.get("HILO_CORPUS") or os.path.join(here, "../../../shared/corpus")
-    return os.path.abspath(path) if os.path.isdir(os.path.join(path, "hlo-text")) else None
 
 
 def _kind(name):

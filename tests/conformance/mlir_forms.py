@@ -3,7 +3,6 @@ with locations, and both, and hilo must read all of them as one and the same mod
 
 usage: mlir_forms.py --bin DIR    HILO_JAX_PYTHON: a Python with jaxlib; HILO_CORPUS: the corpus"""
 
-import argparse
 import os
 import pathlib
 import re
@@ -11,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
+import suite
+
 MOST_BYTES = 400_000
 EVERY = 9  # of the many small programs
 
@@ -35,30 +35,25 @@ with jax_mlir.make_ir_context():
 """
 
 
-def corpus_files():
-    root = pathlib.Path(os.environ.get("HILO_CORPUS", pathlib.Path(__file__).resolve().parents[2] / "../shared/corpus"))
-    if not root.is_dir():
-        return []
+def corpus_files(corpus):
+    root = pathlib.Path(corpus)
     files = sorted(root.glob("jax/**/model*.mlir")) + sorted(root.glob("stablehlo-testdata/*.mlir"))[::EVERY]
     return [str(p) for p in files if p.stat().st_size < MOST_BYTES]
 
 
 def signature(bin_dir, path):
     """The signature, or why there is none: after the text was read, what no form can cure (dynamic dimensions) is refused."""
-    done = subprocess.run([str(bin_dir / "hlo-opt"), "--signature", str(path)], capture_output=True, text=True)
+    done = subprocess.run([os.path.join(bin_dir, "hlo-opt"), "--signature", str(path)], capture_output=True, text=True)
     if done.returncode == 0:
         return done.stdout.strip()
     return re.sub(r"^.*?\[ERROR\]|/\S*\.mlir", "", done.stderr.split("\n")[0])[:500]
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True, type=pathlib.Path)
-    args = parser.parse_args()
-    python, files = os.environ.get("HILO_JAX_PYTHON"), corpus_files()
-    if not python or not files:
-        print("SKIPPED: needs HILO_JAX_PYTHON and HILO_CORPUS")
-        return SKIPPED
+    args = suite.parser(__doc__).parse_args()
+    python, files = os.environ.get("HILO_JAX_PYTHON"), corpus_files(suite.corpus_of(args))
+    if not python:
+        suite.skip("no jaxlib (set HILO_JAX_PYTHON)")
     n = n_failed = 0
     with tempfile.TemporaryDirectory(prefix="hilo-forms-") as folder:
         subprocess.run([python, "-c", PRINTER, folder], input="\n".join(files), text=True, check=True)
@@ -70,8 +65,7 @@ def main():
                 if got != want:
                     n_failed += 1
                     print(f"FAILED {files[int(plain.name[:4])]}, {form}: {got}, expected {want}")
-    print(f"{n - n_failed} passed, {n_failed} failed")
-    return 1 if n_failed or not n else 0
+    return suite.end(n - n_failed, n_failed)
 
 
 if __name__ == "__main__":

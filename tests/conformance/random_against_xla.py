@@ -8,7 +8,6 @@ largest value of the result, everything else bit for bit. What XLA does otherwis
 A line a disagreement, then `N passed, N failed, N skipped`: skipped are modules that XLA does not compile. Exit status 77 without jax.
 """
 
-import argparse
 import json
 import os
 import re
@@ -16,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
+import suite
+
 # {what the text of the module has: why XLA's CPU client gives something else}
 KNOWN = {}
 TOLERANCE = {"f64": 1e-12, "c128": 1e-12, "f32": 2e-4, "c64": 2e-4, "bf16": 0.06, "f16": 0.02}
@@ -120,19 +120,16 @@ def compare(run, module, stem, dtypes):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--bin")
+    if "--serve" in sys.argv:
+        return serve()
+    parser = suite.parser(__doc__)
     parser.add_argument("--python", default=os.environ.get("HILO_JAX_PYTHON"))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=220)
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.serve:
-        return serve()
     has_jax = args.python and subprocess.run([args.python, "-c", "import jax, jaxlib"], capture_output=True, check=False).returncode == 0
     if not has_jax:
-        print("SKIP: no jax (set HILO_JAX_PYTHON)\n0 passed, 0 failed, 1 skipped")
-        return SKIPPED
+        suite.skip("no jax (set HILO_JAX_PYTHON)")
     xla, n_passed, n_failed, refused = Xla(args.python), 0, 0, {}
     with tempfile.TemporaryDirectory() as scratch:
         for seed in range(args.seed, args.seed + args.count):
@@ -153,8 +150,7 @@ def main():
             n_passed += not lines or bool(known)
     for why, n in sorted(refused.items(), key=lambda item: -item[1]):
         print(f"not run by XLA, {n} modules: {why}")
-    print(f"{n_passed} passed, {n_failed} failed, {sum(refused.values())} skipped")
-    return 1 if n_failed or not n_passed else 0
+    return suite.end(n_passed, n_failed, sum(refused.values()))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ text, from proto and from a folder with metadata.json.
 One line a failure, then `N passed, N failed, N skipped`. Exit status 1 after a failure, 77 without the corpus.
 """
 
-import argparse
 import concurrent.futures
 import json
 import os
@@ -18,6 +17,7 @@ import sys
 import tempfile
 
 import hlo_modules
+import suite
 from hlo_modules import PROTO, TEXT, Failure, require_same
 
 # Files that XLA's parser takes and its verifier does not: they must be refused, with this code.
@@ -100,18 +100,11 @@ def programs_of(modules):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus")
-    parser.add_argument("--only", default="")
-    args = parser.parse_args()
-    corpus = hlo_modules.corpus_of(args.corpus)
-    if not corpus:
-        print("SKIP: no corpus (set HILO_CORPUS)\n0 passed, 0 failed, 1 skipped")
-        return hlo_modules.SKIPPED
+    args = suite.parser(__doc__).parse_args()
+    corpus = suite.corpus_of(args)
     opt = hlo_modules.HloOpt(args.bin)
-    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        modules = [m for m in hlo_modules.find(corpus, scratch) if args.only in m.name]
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        modules = [m for m in hlo_modules.find(corpus, scratch) if suite.is_wanted(args, m.name)]
         jobs = [(m.name, pool.submit(check_module, opt, m)) for m in modules]
         jobs += [(f"{name}: signature", pool.submit(check_signature, opt, files))
                  for name, files in sorted(programs_of(modules).items())]
@@ -121,8 +114,7 @@ def main():
             if complaint:
                 n_failed += 1
                 print(f"{name}: {complaint}")
-    print(f"{len(jobs) - n_failed} passed, {n_failed} failed, 0 skipped")
-    return 1 if n_failed or not jobs else 0
+    return suite.end(len(jobs) - n_failed, n_failed)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ its MLIR must accept each text that we print, and print it as it prints the orig
 One line a failure, then the counts, then `N passed, N failed, N skipped`. Exit status 1 after a failure, 77 without the corpus.
 """
 
-import argparse
 import collections
 import concurrent.futures
 import os
@@ -19,6 +18,7 @@ import sys
 import tempfile
 
 import hlo_modules
+import suite
 from hlo_modules import Failure
 
 # No StableHLO form: HLO's own operations, control dependencies.
@@ -136,22 +136,14 @@ def check_hlo(opt, module, to):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    args = parser.parse_args()
-    corpus = hlo_modules.corpus_of(args.corpus)
-    if not corpus:
-        print("SKIP: no corpus (set HILO_CORPUS)\n0 passed, 0 failed, 1 skipped")
-        return hlo_modules.SKIPPED
+    args = suite.parser(__doc__).parse_args()
+    corpus = suite.corpus_of(args)
     opt = hlo_modules.HloOpt(args.bin)
     judge = Judge(os.environ.get("HILO_JAX_PYTHON"))
     n = collections.Counter()
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        texts = [(name, path) for name, path in mlir_files(corpus, scratch) if args.only in name]
-        modules = [m for m in hlo_modules.find(corpus, scratch) if args.only in m.name]
+        texts = [(name, path) for name, path in mlir_files(corpus, scratch) if suite.is_wanted(args, name)]
+        modules = [m for m in hlo_modules.find(corpus, scratch) if suite.is_wanted(args, m.name)]
         jobs = [(name, path, pool.submit(check_mlir, opt, path, os.path.join(scratch, f"m{k}")))
                 for k, (name, path) in enumerate(texts)]
         jobs += [(m.name, "-", pool.submit(check_hlo, opt, m, os.path.join(scratch, f"h{k}")))
@@ -168,8 +160,7 @@ def main():
                 os.remove(text)
     print(f"{len(texts)} StableHLO modules; {n['said in StableHLO']} of {len(modules)} HLO modules said in StableHLO")
     print("jaxlib: " + (", ".join(f"{count} {word}" for word, count in sorted(judge.counts.items())) or "not asked"))
-    print(f"{n['passed']} passed, {n['failed']} failed, 0 skipped")
-    return 1 if n["failed"] or not jobs else 0
+    return suite.end(n['passed'], n['failed'])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ compute more than one operation of CHLO pass their own checks.
     run_chlo.py --bin BIN [--corpus DIR]    a line for each program that is further away, then the counts
 """
 
-import argparse
 import concurrent.futures
 import os
 import re
@@ -17,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-import hlo_modules
+import suite
+
 
 CHECK = re.compile(r"stablehlo\.custom_call @check\.expect_(?:almost_eq|close)\((%[^,]+), (%[^)]+)\) \{[^}]*\} : \((.*)\) -> \(\)")
 MAX_ULP = 4
@@ -83,16 +83,8 @@ def check(tools, path, scratch):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    args = parser.parse_args()
-    corpus = hlo_modules.corpus_of(args.corpus)
-    if not corpus:
-        print("SKIP: no corpus (set HILO_CORPUS)")
-        print("0 passed, 0 failed, 1 skipped")
-        return hlo_modules.SKIPPED
+    args = suite.parser(__doc__).parse_args()
+    corpus = suite.corpus_of(args)
     tools = [os.path.join(args.bin, tool) for tool in ("hlo-run", "hlo-opt")]
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         jobs = [(os.path.basename(path), pool.submit(check, tools, path, scratch)) for path in programs(corpus)]
@@ -104,8 +96,7 @@ def main():
         print(f"within {MAX_ULP} ulps of {state}" if state != OWN else "passes its own checks", end=": ")
         print(sum(row[1] == state for row in rows))
     n_failed = sum(state == FAILED for _, state, _ in rows)
-    print(f"{len(rows) - n_failed} passed, {n_failed} failed, 0 skipped")
-    return 1 if n_failed or not rows else 0
+    return suite.end(len(rows) - n_failed, n_failed)
 
 
 if __name__ == "__main__":

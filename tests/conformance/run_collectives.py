@@ -11,7 +11,6 @@ their ranks: what comes out must be what comes out without the switches, bit for
     run_collectives.py --bin BIN [--corpus DIR] [--only NAME] [--write F]
 """
 
-import argparse
 import concurrent.futures
 import json
 import os
@@ -24,6 +23,7 @@ import numpy as np
 from hilo.penguin import corpus, load
 from hilo.penguin.errors import EvaluationError, ProgramError
 
+import suite
 from run_jax import CHECKS_OFF, find_programs
 
 MERGED, ROOM = ["--coalesce-collectives"], ["--schedule-fusion"]
@@ -171,21 +171,15 @@ may not raise their peak at all; scheduled first, there is more room.
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus", default=os.environ.get("HILO_CORPUS", "../shared/corpus"))
-    parser.add_argument("--only", action="append", default=[])
+    parser = suite.parser(__doc__)
     parser.add_argument("--write")
     args = parser.parse_args()
-    root = os.path.join(args.corpus, "jax")
-    if not os.path.isdir(root):
-        print(f"SKIP: no corpus at {root}")
-        return 77
+    root = os.path.join(suite.corpus_of(args), "jax")
     folders = [(part, path) for part, path in find_programs(root)
-               if part != "one device" and (not args.only or os.path.basename(path) in args.only)]
+               if part != "one device" and suite.is_wanted(args, os.path.basename(path))]
     n_passed = n_failed = n_refused = 0
     figures = {}
-    with tempfile.TemporaryDirectory(prefix="hilo-collectives-") as work, concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory(prefix="hilo-collectives-") as work, concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
         jobs = [(part, os.path.basename(path), pool.submit(check_figures, args.bin, path, os.path.join(work, f"f{k}")),
                  pool.submit(check_execution, args.bin, path, os.path.join(work, f"x{k}")) if part != "large" else None)
                 for k, (part, path) in enumerate(folders)]
@@ -201,10 +195,8 @@ def main():
                 if outcome == "failed":
                     print(f"failed {name}, {way}, {setting}: {detail[:2000]}")
     if args.write:
-        with open(args.write, "w", encoding="utf-8") as stream:
-            stream.write(table(figures))
-    print(f"{n_passed} passed, {n_failed} failed, {n_refused} skipped")
-    return 1 if n_failed or not n_passed else 0
+        suite.write(args.write, table(figures))
+    return suite.end(n_passed, n_failed, n_refused)
 
 
 if __name__ == "__main__":

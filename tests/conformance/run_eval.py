@@ -10,7 +10,6 @@ seeded inputs, or are named as too large with the bytes they need, or say what t
     run_eval.py … --write F | --check F                                 write the table to F, or compare
 """
 
-import argparse
 import concurrent.futures
 import json
 import os
@@ -21,6 +20,7 @@ import tempfile
 from dataclasses import dataclass
 
 import hlo_modules
+import suite
 from run_jax import find_programs
 
 PASS, PARSE_ONLY, REFUSED, FAIL = "pass", "parse only", "not evaluated", "FAIL"
@@ -209,45 +209,31 @@ def table(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus")
+    parser = suite.parser(__doc__)
     parser.add_argument("--part", action="append", default=[], choices=PARTS)
-    parser.add_argument("--only", action="append", default=[], help="part of a program's name")
     parser.add_argument("--write")
     parser.add_argument("--check")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     args.part = args.part or list(DEFAULT_PARTS)
-    corpus = hlo_modules.corpus_of(args.corpus)
-    if not corpus:
-        print("SKIP: no corpus (set HILO_CORPUS)")
-        print("0 passed, 0 failed, 1 skipped")
-        return hlo_modules.SKIPPED
+    corpus = suite.corpus_of(args)
     rows = []
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for job in [pool.submit(function, *words) for function, words in jobs_of(args, corpus, scratch)]:
             result = job.result()
             rows += result if isinstance(result, list) else [result]
-    if args.only:
-        rows = [row for row in rows if any(only in row.name for only in args.only)]
+    rows = [row for row in rows if suite.is_wanted(args, row.name)]
     for row in rows:
         if row.state == FAIL:
             print(f"{row.part}/{row.name}: {row.why}")
     n_failed = sum(row.state == FAIL for row in rows)
     text = table(rows)
     if args.write:
-        with open(args.write, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        suite.write(args.write, text)
     if args.check:
-        with open(args.check, encoding="utf-8") as stream:
-            if stream.read() != text:
-                print(f"{args.check} is out of date: run this with --write {args.check}")
-                n_failed += 1
+        n_failed += not suite.is_current(args.check, text)
     for part in dict.fromkeys(row.part for row in rows):
         print(part + ": " + ", ".join(f"{n} {state}" for state, n in counts(rows, part).items()))
-    print(f"{sum(row.state != FAIL for row in rows)} passed, {n_failed} failed, 0 skipped")
-    return 1 if n_failed or not rows else 0
+    return suite.end(sum(row.state != FAIL for row in rows), n_failed)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ be shown of it. Analyses must make none.
     run_gates.py --bin BIN [--corpus DIR] [--only NAME] [--gate FLAG]
 """
 
-import argparse
 import collections
 import concurrent.futures
 import math
@@ -19,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 
+import suite
 from run_jax import CHECKS_OFF, CODE, find_programs
 
 GATES = {
@@ -108,24 +108,18 @@ def check_module(bin_dir, model, is_input, work, settings):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus", default=os.environ.get("HILO_CORPUS", "../shared/corpus"))
-    parser.add_argument("--only", action="append", default=[])
+    parser = suite.parser(__doc__)
     parser.add_argument("--gate", action="append", default=[])
     args = parser.parse_args()
-    root = os.path.join(args.corpus, "jax")
-    if not os.path.isdir(root):
-        print(f"SKIP: no corpus at {root}")
-        return 77
+    root = os.path.join(suite.corpus_of(args), "jax")
     modules = [(os.path.basename(path), f"{path}/model.hlo.pb", True) for part, path in find_programs(root)
                if part != "large" and os.path.exists(f"{path}/model.hlo.pb")]
     modules += [(file, os.path.join(STEPS, file), False) for file in sorted(os.listdir(STEPS))
                 if file.endswith(".hlo") and not file.startswith("fail_") and is_small(os.path.join(STEPS, file))]
-    modules = [module for module in modules if not args.only or module[0] in args.only]
+    modules = [module for module in modules if suite.is_wanted(args, module[0])]
     settings = {name: words for name, words in SETTINGS.items() if not args.gate or name in args.gate}
     counts, total = collections.defaultdict(collections.Counter), collections.Counter()
-    with tempfile.TemporaryDirectory(prefix="hilo-gates-") as work, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory(prefix="hilo-gates-") as work, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         jobs = [(name, pool.submit(check_module, args.bin, path, is_input, os.path.join(work, str(k)), settings))
                 for k, (name, path, is_input) in enumerate(modules)]
         for name, job in jobs:
@@ -139,8 +133,7 @@ def main():
         if setting in settings and not args.only and (its["equal"] == 0) != (setting in SAYS_ONLY):
             print(f"failed {setting}: " + ("no program becomes another one" if its["equal"] == 0 else "programs become others"))
             total["failed"] += 1
-    print(f"{total['equal'] + total['as by default']} passed, {total['failed']} failed, {total['refused'] + total['not evaluated']} skipped")
-    return 1 if total["failed"] or not total["equal"] else 0
+    return suite.end(total['equal'] + total['as by default'], total['failed'], total['refused'] + total['not evaluated'])
 
 
 if __name__ == "__main__":

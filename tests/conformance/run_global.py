@@ -7,7 +7,6 @@ Every rank's stated result must be a tile of the whole result, within the case's
     run_global.py --bin BIN [--corpus DIR] [--only NAME]    a line for each program that differs, then the counts
 """
 
-import argparse
 import itertools
 import json
 import math
@@ -17,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-import hlo_modules
 import numpy as np
+import suite
 
 PARAMETER = re.compile(r" parameter\((\d+)\)(?:.*?sharding=\{(.*?)\})?(?:, |$)")
 TILES = re.compile(r"devices=\[([\d,]+)\](?:<=\[([\d,]+)\](?:T\(([\d,]+)\))?|([\d,]+))")
@@ -107,22 +106,14 @@ def run_one(tools, folder, scratch):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus")
-    parser.add_argument("--only", default="")
-    args = parser.parse_args()
-    corpus = hlo_modules.corpus_of(args.corpus)
-    if not corpus:
-        print("SKIP: no corpus (set HILO_CORPUS)")
-        print("0 passed, 0 failed, 1 skipped")
-        return hlo_modules.SKIPPED
+    args = suite.parser(__doc__).parse_args()
+    corpus = suite.corpus_of(args)
     tools = [os.path.join(args.bin, tool) for tool in ("hlo-run", "hlo-opt")]
     n = n_failed = 0
     root = os.path.join(corpus, "jax", "sharded")
     for name in sorted(os.listdir(root)):
         folder = os.path.join(root, name)
-        if args.only not in name or not os.path.exists(os.path.join(folder, "model.global.stablehlo.mlir")) or \
+        if not suite.is_wanted(args, name) or not os.path.exists(os.path.join(folder, "model.global.stablehlo.mlir")) or \
            not os.path.exists(os.path.join(folder, "outputs.npz")):
             continue
         with tempfile.TemporaryDirectory() as scratch:
@@ -131,8 +122,7 @@ def main():
         if why:
             n_failed += 1
             print(f"{name}: {why}")
-    print(f"{n - n_failed} passed, {n_failed} failed, 0 skipped")
-    return 1 if n_failed or not n else 0
+    return suite.end(n - n_failed, n_failed)
 
 
 if __name__ == "__main__":

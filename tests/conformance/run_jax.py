@@ -13,7 +13,6 @@ refused by default; such a program is compiled a second time with the checks off
     run_jax.py … --with FLAG                      compile everything with this flag as well, which must not change what runs
 """
 
-import argparse
 import concurrent.futures
 import filecmp
 import os
@@ -26,6 +25,7 @@ from dataclasses import dataclass, field
 
 from hilo.penguin import corpus
 from hilo.penguin.errors import EvaluationError, ProgramError
+import suite
 
 CODE = re.compile(r"\[(?:ERROR|INTERNAL_ERROR)\] \[(NCC_\w+)\]")
 CHECKS_OFF = ["--verify-supported-ops=false", "--verify-hlo=false"]
@@ -179,7 +179,7 @@ def table(rows):
 
 
 def report(rows):
-    """Prints a line a program and the counts; returns how many failed."""
+    """Prints a line a program and the counts; returns the exit status."""
     for row in rows:
         codes = f" {' '.join(row.codes)}" if row.codes else ""
         if row.state == "skipped":
@@ -189,48 +189,36 @@ def report(rows):
             print("    " + row.detail.rstrip().replace("\n", "\n    ")[:4000])
     failed = sum(row.state == "failed" for row in rows)
     skipped = sum(row.state == "skipped" for row in rows)
-    print(f"{len(rows) - failed - skipped} passed, {failed} failed, {skipped} skipped")
-    return failed
+    return suite.end(len(rows) - failed - skipped, failed, skipped)
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus", default=os.environ.get("HILO_CORPUS", "../shared/corpus"))
-    parser.add_argument("--only", action="append", default=[])
+    parser = suite.parser(__doc__)
     parser.add_argument("--part", action="append", default=[])
     parser.add_argument("--keep")
     parser.add_argument("--write")
     parser.add_argument("--with", dest="flags", action="append", default=[])
     parser.add_argument("--check")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     FLAGS.extend(args.flags)
-    root = os.path.join(args.corpus, "jax")
-    if not os.path.isdir(root):
-        print(f"skipped: no corpus at {root}")
-        return 77
+    root = os.path.join(suite.corpus_of(args), "jax")
     programs = [(part, path) for part, path in find_programs(root)
-                if (not args.only or os.path.basename(path) in args.only) and (not args.part or part in args.part)]
+                if suite.is_wanted(args, os.path.basename(path)) and (not args.part or part in args.part)]
     tool = os.path.join(args.bin, "hlo2penguin")
     work = args.keep or tempfile.mkdtemp(prefix="hilo-jax-")
     with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
         rows = list(pool.map(run_program, *zip(*[
             (tool, path, part, os.path.join(work, part.replace(" ", "_"), os.path.basename(path)))
             for part, path in programs])))
-    failed = report(rows)
+    status = report(rows)
     if not args.keep:
         shutil.rmtree(work)
     text = table(rows)
     if args.write:
-        with open(args.write, "w", encoding="utf-8") as stream:
-            stream.write(text)
-    if args.check:
-        with open(args.check, encoding="utf-8") as stream:
-            if stream.read() != text:
-                print(f"{args.check} is out of date: run this with --write {args.check}")
-                return 1
-    return 1 if failed else 0
+        suite.write(args.write, text)
+    if args.check and not suite.is_current(args.check, text):
+        return 1
+    return status
 
 
 if __name__ == "__main__":

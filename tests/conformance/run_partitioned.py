@@ -11,7 +11,6 @@ the specification has them, whatever the number of threads.
 FLAG is given to every compile, and changes nothing of what must hold: --with=--stablehlo-lowering=false takes the other spine.
 """
 
-import argparse
 import concurrent.futures
 import filecmp
 import json
@@ -24,6 +23,7 @@ import tempfile
 from hilo.penguin import corpus
 from hilo.penguin.errors import EvaluationError, ProgramError
 
+import suite
 from run_jax import CHECKS_OFF, compile_form, find_programs
 
 GROUPINGS = {
@@ -122,20 +122,14 @@ def check_large(bin_dir, folder, work, flags):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus", default=os.environ.get("HILO_CORPUS", "../shared/corpus"))
-    parser.add_argument("--only", action="append", default=[])
+    parser = suite.parser(__doc__)
     parser.add_argument("--with", dest="flags", action="append", default=[])
     args = parser.parse_args()
-    root = os.path.join(args.corpus, "jax")
-    if not os.path.isdir(root):
-        print(f"SKIP: no corpus at {root}")
-        return 77
+    root = os.path.join(suite.corpus_of(args), "jax")
     work, jobs = tempfile.mkdtemp(prefix="hilo-partitioned-"), []
-    with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
         for k, (part, folder) in enumerate(find_programs(root)):
-            if args.only and os.path.basename(folder) not in args.only:
+            if not suite.is_wanted(args, os.path.basename(folder)):
                 continue
             if part != "large" and not os.path.exists(f"{folder}/model.hlo.pb"):
                 continue
@@ -148,8 +142,7 @@ def main():
             print(f"failed {name}, {grouping}\n    " + detail.rstrip().replace("\n", "\n    ")[:2000])
     failed = sum(row[2] == "failed" for row in rows)
     refused = sum(row[2] == "refused" for row in rows)
-    print(f"{len(rows) - failed - refused} passed, {failed} failed, {refused} skipped")
-    return 1 if failed else 0
+    return suite.end(len(rows) - failed - refused, failed, refused)
 
 
 if __name__ == "__main__":

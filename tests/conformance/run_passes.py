@@ -7,7 +7,6 @@ A line for each pass that broke a module, lied about having changed it, or chang
 --all only a sample of the modules, so that it takes about a minute. `hilo_random --passes` runs the passes of one module.
 """
 
-import argparse
 import concurrent.futures
 import json
 import os
@@ -16,6 +15,7 @@ import sys
 import tempfile
 
 import hlo_modules
+import suite
 
 EQUAL, UNCHANGED, REFUSED, NOT_EVALUATED, FAILED = "equal", "unchanged", "refused", "not evaluated", "failed"
 STATES = (EQUAL, UNCHANGED, REFUSED, NOT_EVALUATED, FAILED)
@@ -60,23 +60,16 @@ def reason(why):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus")
-    parser.add_argument("--only", default="")
+    parser = suite.parser(__doc__)
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--write")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
-    corpus = hlo_modules.corpus_of(args.corpus)
-    if not corpus:
-        print("SKIP: no corpus (set HILO_CORPUS)\n0 passed, 0 failed, 1 skipped")
-        return hlo_modules.SKIPPED
+    corpus = suite.corpus_of(args)
     tool = os.path.join(args.bin, "hilo_random")
     counts, reasons, slow, n_failed = {}, {}, [], 0
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         modules = [m for m in hlo_modules.find(corpus, scratch)
-                   if args.only in m.name and os.path.getsize(m.path) <= MAX_FILE_BYTES]
+                   if suite.is_wanted(args, m.name) and os.path.getsize(m.path) <= MAX_FILE_BYTES]
         if not args.all and not args.only:
             modules = modules[::SAMPLE]
         jobs = [(m, pool.submit(run, tool, m)) for m in modules]
@@ -97,12 +90,10 @@ def main():
                     print(f"{module.name}: {record['pass']}: {record['why'][:400]}")
                     n_failed += 1
     if args.write:
-        with open(args.write, "w", encoding="utf-8") as f:
-            f.write(table(counts, reasons, len(modules), slow))
+        suite.write(args.write, table(counts, reasons, len(modules), slow))
     total = {state: sum(n[state] for n in counts.values()) for state in STATES}
     print(f"{len(modules)} modules: " + ", ".join(f"{total[state]} {state}" for state in STATES))
-    print(f"{total[EQUAL] + total[UNCHANGED]} passed, {n_failed} failed, {total[NOT_EVALUATED] + len(slow)} skipped")
-    return 1 if n_failed or not total[EQUAL] else 0
+    return suite.end(total[EQUAL] + total[UNCHANGED], n_failed, total[NOT_EVALUATED] + len(slow))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ in the program, bodies of calls are printed in their callers. These are held bet
     run_peaks.py --bin BIN [--corpus DIR] [--only NAME]
 """
 
-import argparse
 import concurrent.futures
 import json
 import math
@@ -20,6 +19,7 @@ import sys
 import tempfile
 
 from hilo.penguin import corpus, show
+import suite
 
 OPEN = ["--verify-supported-ops=false", "--verify-hlo=false"]
 # `show` over the model at the widest, of those that do not agree: with or without what is counted apart, whichever is nearer.
@@ -65,17 +65,9 @@ def compare(bin_dir, name, folder, work):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus", default=os.environ.get("HILO_CORPUS", "../shared/corpus"))
-    parser.add_argument("--only", action="append", default=[])
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    args = parser.parse_args()
-    root = os.path.join(args.corpus, "jax")
-    if not os.path.isdir(root):
-        print(f"skipped: no corpus at {root}")
-        return 77
-    names = [n for n in sorted(os.listdir(root)) if os.path.exists(f"{root}/{n}/model.hlo.pb") and (n in args.only or not args.only)]
+    args = suite.parser(__doc__).parse_args()
+    root = os.path.join(suite.corpus_of(args), "jax")
+    names = [n for n in sorted(os.listdir(root)) if os.path.exists(f"{root}/{n}/model.hlo.pb") and suite.is_wanted(args, n)]
     states = {"agrees": 0, "apart": 0, "failed": 0, "refused": 0}
     with tempfile.TemporaryDirectory(prefix="hilo-peaks-") as work, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for state, text in pool.map(lambda n: compare(args.bin, n, f"{root}/{n}", work), names):
@@ -86,8 +78,7 @@ def main():
     if too_many:
         print(f"FAILED: {states['apart']} of {n} programs are apart")
     print(f"{states['agrees']} agree, {states['apart']} are apart, {states['refused']} are refused by the target")
-    print(f"{n - states['failed']} passed, {states['failed'] + too_many} failed, 0 skipped")
-    return 1 if states["failed"] or too_many or not n else 0
+    return suite.end(n - states['failed'], states['failed'] + too_many)
 
 
 if __name__ == "__main__":

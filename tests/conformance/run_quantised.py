@@ -7,13 +7,14 @@ them and every stated result as it is; and each must become HLO.
 One line a failure, then `N passed, N failed`. Exit status 1 after a failure, 77 without the corpus.
 """
 
-import argparse
 import glob
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+import suite
 
 PASSES = "--passes=stablehlo-legalize-quant-to-math"
 SECTION = re.compile(r"^// -----.*$", re.MULTILINE)
@@ -46,25 +47,19 @@ def why_not(bin_dir, text, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus", default=os.environ.get("HILO_CORPUS", "../shared/corpus"))
-    options = parser.parse_args()
-    paths = sorted(glob.glob(os.path.join(options.corpus, "stablehlo-testdata", "quantized", "*.mlir")))
-    paths += glob.glob(os.path.join(options.corpus, "stablehlo-interpret", "quantized_ops.mlir"))
-    if not paths:
-        print(f"SKIPPED: no quantised programs under {options.corpus}")
-        return 77
+    args = suite.parser(__doc__).parse_args()
+    corpus = suite.corpus_of(args)
+    paths = sorted(glob.glob(os.path.join(corpus, "stablehlo-testdata", "quantized", "*.mlir")))
+    paths += glob.glob(os.path.join(corpus, "stablehlo-interpret", "quantized_ops.mlir"))
     n_passed = n_failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for path in paths:
             for name, text in sections(path):
-                why = why_not(options.bin, text, folder)
+                why = why_not(args.bin, text, folder)
                 n_passed, n_failed = n_passed + (why is None), n_failed + (why is not None)
                 if why is not None:
                     print(f"FAIL {name}: {why}")
-    print(f"{n_passed} passed, {n_failed} failed")
-    return 1 if n_failed else 0
+    return suite.end(n_passed, n_failed)
 
 
 if __name__ == "__main__":

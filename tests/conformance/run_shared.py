@@ -10,7 +10,6 @@ turned by one place, so that outputs swap buffers or hand them round in a chain.
     run_shared.py --bin BIN [--corpus DIR] [--only NAME]
 """
 
-import argparse
 import concurrent.futures
 import os
 import re
@@ -22,6 +21,7 @@ import numpy as np
 
 from hilo.penguin import corpus, load
 from hilo.penguin.errors import EvaluationError, ProgramError
+import suite
 
 PIECES = ["--partition", "--layers-per-module=1", "--modular-flow-mac-threshold=0", "--modular-flow-mac-target=1"]
 SETTINGS = {"flat": [], "mhlo": ["--stablehlo-lowering=false"],
@@ -149,20 +149,12 @@ def run_program(tool, folder, work):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus", default=os.environ.get("HILO_CORPUS", "../shared/corpus"))
-    parser.add_argument("--only", action="append", default=[])
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    args = parser.parse_args()
-    root = os.path.join(args.corpus, "jax")
-    if not os.path.isdir(root):
-        print(f"skipped: no corpus at {root}")
-        return 77
+    args = suite.parser(__doc__).parse_args()
+    root = os.path.join(suite.corpus_of(args), "jax")
     folders = [os.path.join(base, name) for base in (root, f"{root}/sharded") for name in sorted(os.listdir(base))]
     folders = [f for f in folders if os.path.exists(f"{f}/model.hlo.txt") and os.path.exists(f"{f}/outputs.npz")
                and os.path.getsize(f"{f}/model.hlo.txt") < LARGEST
-               and (os.path.basename(f) in args.only if args.only else is_training(os.path.basename(f)))]
+               and suite.is_wanted(args, os.path.basename(f)) and (args.only or is_training(os.path.basename(f)))]
     tool = os.path.join(args.bin, "hlo2penguin")
     n_passed = n_failed = n_aliases = 0
     with tempfile.TemporaryDirectory(prefix="hilo-shared-") as work, concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
@@ -173,8 +165,7 @@ def main():
                 n_passed += passed
                 n_failed += not passed
     print(f"{len(folders)} programs, {n_aliases} aliases shared")
-    print(f"{n_passed} passed, {n_failed} failed, 0 skipped")
-    return 1 if n_failed or not n_aliases else 0
+    return suite.end(n_passed, n_failed)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ What the StableHLO spine alone does is left out: its steps 26a and 26b are skipp
     run_spines.py --bin BIN [--corpus DIR] [--only NAME]
 """
 
-import argparse
 import concurrent.futures
 import os
 import re
@@ -16,6 +15,7 @@ import shutil
 import sys
 import tempfile
 
+import suite
 from run_jax import compile_form, find_programs
 
 ONLY_STABLEHLO = ["--skip-pass=legalize-shift-right-arithmetic,legalize-scatter"]
@@ -60,30 +60,22 @@ def check_program(tool, model, work):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus", default=os.environ.get("HILO_CORPUS", "../shared/corpus"))
-    parser.add_argument("--only", action="append", default=[])
-    args = parser.parse_args()
-    root = os.path.join(args.corpus, "jax")
-    if not os.path.isdir(root):
-        print(f"SKIP: no corpus at {root}")
-        return 77
+    args = suite.parser(__doc__).parse_args()
+    root = os.path.join(suite.corpus_of(args), "jax")
     models = []
     for _, path in find_programs(root):
         forms = [f"{path}/{form}" for form in ("model.hlo.pb", "model.hlo.pb.zst", "model.stablehlo.mlir") if os.path.exists(f"{path}/{form}")]
-        if forms and (not args.only or os.path.basename(path) in args.only):
+        if forms and suite.is_wanted(args, os.path.basename(path)):
             models.append((os.path.basename(path), forms[0]))
     tool, count = os.path.join(args.bin, "hlo2penguin"), dict.fromkeys(("equal", "refused", "failed"), 0)
-    with tempfile.TemporaryDirectory(prefix="hilo-spines-") as work, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory(prefix="hilo-spines-") as work, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         jobs = [(name, pool.submit(check_program, tool, model, os.path.join(work, str(k)))) for k, (name, model) in enumerate(models)]
         for name, job in jobs:
             for way, outcome, detail in job.result():
                 count[outcome] += 1
                 if outcome == "failed":
                     print(f"failed {name}, {way}: {detail[:1500]}")
-    print(f"{count['equal']} passed, {count['failed']} failed, {count['refused']} skipped")
-    return 1 if count["failed"] or not count["equal"] else 0
+    return suite.end(count['equal'], count['failed'], count['refused'])
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ program may also be refused, with codes, since some passes are what makes a form
     run_without.py --bin BIN --corpus DIR [--only NAME]      one line a failure, a line a pass, `N passed, N failed, N skipped`
 """
 
-import argparse
 import collections
 import concurrent.futures
 import os
@@ -19,6 +18,7 @@ import tempfile
 from hilo.penguin import corpus
 from hilo.penguin.errors import EvaluationError, ProgramError
 
+import suite
 from run_jax import CHECKS_OFF, compile_form, find_programs
 
 CHANGED = re.compile(r"pipeline\.c:\d+\] ([\w-]+): \d+ matched, \d+ rewritten")
@@ -64,7 +64,7 @@ def run_program(tool, folder, work):
 
 
 def report(rows):
-    """Prints failures and counts by pass; returns the number of failures."""
+    """Prints failures and counts by pass; returns the exit status."""
     by_key = collections.defaultdict(collections.Counter)
     for name, key, outcome, detail in rows:
         by_key[key][outcome] += 1
@@ -73,30 +73,22 @@ def report(rows):
     for key, counts in sorted(by_key.items()):
         print(f"{key:44} same {counts['same']:3}  refused {counts['refused']:3}  failed {counts['failed']:3}")
     failed = sum(outcome == "failed" for _, _, outcome, _ in rows)
-    print(f"{len(rows) - failed} passed, {failed} failed, 0 skipped")
-    return failed
+    return suite.end(len(rows) - failed, failed)
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    parser.add_argument("--corpus", default=os.environ.get("HILO_CORPUS", "../shared/corpus"))
-    parser.add_argument("--only", action="append", default=[])
-    args = parser.parse_args()
-    root = os.path.join(args.corpus, "jax")
-    if not os.path.isdir(root):
-        print(f"SKIP: no corpus at {root}")
-        return 77
+    args = suite.parser(__doc__).parse_args()
+    root = os.path.join(suite.corpus_of(args), "jax")
     folders = [path for part, path in find_programs(root)
                if part != "large" and os.path.exists(f"{path}/model.hlo.pb")
-               and (not args.only or os.path.basename(path) in args.only)]
+               and suite.is_wanted(args, os.path.basename(path))]
     work = tempfile.mkdtemp(prefix="hilo-without-")
     tool = os.path.join(args.bin, "hlo2penguin")
-    with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
         jobs = [pool.submit(run_program, tool, path, os.path.join(work, str(k))) for k, path in enumerate(folders)]
         rows = [row for job in jobs for row in job.result()]
     shutil.rmtree(work)
-    return 1 if report(rows) else 0
+    return report(rows)
 
 
 if __name__ == "__main__":

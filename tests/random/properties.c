@@ -142,13 +142,16 @@ static bool is_sayable(const hilo_module *m) {
   return true;
 }
 
-/* A tuple of one is its element in MLIR, branches have no operands that they do not use, and
- * functions of CHLO are expanded on the way back. */
+/* A tuple of one is its element in MLIR, branches have no operands that they do not use, functions
+ * of CHLO are expanded on the way back, and the halves of a send come back side by side. */
 static bool keeps_form(const hilo_module *m) {
   HILO_FOR_EACH_COMP(m, c) {
     HILO_FOR_EACH_INST(m, c, i) {
       const hilo_type type = hilo_inst_type(m, i);
       if (hilo_inst_is(m, i, HILO_OP_CONDITIONAL)) return false;
+      if (hilo_inst_is(m, i, HILO_OP_SEND_DONE) &&
+          !hilo_inst_eq(hilo_inst_prev(m, i), hilo_inst_operand(m, i, 0)))
+        return false;
       if (strstr(hilo_op_get(hilo_inst_op(m, i))->mlir, "chlo.")) return false;
       if (hilo_type_is_tuple(&m->types, type) && hilo_type_n_elements_of_tuple(&m->types, type) < 2)
         return false;

@@ -103,6 +103,56 @@ def batch_lines_may_be_partitioned(place):
     place.same("alone", "p3")
 
 
+# ---- memory ----
+
+
+def a_compile_keeps_to_its_budget(place):
+    """B80: it stops with an error, in whichever phase the memory would run out, or its program is the same."""
+    place.write("m.hlo", model(40))
+    phases = set()
+    for words in [(), ("--partition", "--layers-per-module=1", "--jobs=2")]:
+        lines = place.compile("m.hlo", "free", "--timings", *words).stderr.splitlines()
+        peak = next(int(line.split()[-3]) for line in lines if line.startswith("all ")) << 10
+        n_failed = 0
+        for part in range(1, 33, 2):
+            n_bytes = peak * part // 16
+            done = subprocess.run([place.tool, "--logfile=", "--input=m.hlo", "--output=penguin.py", "--out-dir=bounded",
+                                   f"--max-memory={n_bytes}", *words], capture_output=True, text=True, cwd=place.root, check=False,
+                                  stdin=subprocess.DEVNULL)
+            if done.returncode == 0:
+                place.same("free", "bounded")
+            else:
+                assert done.returncode == 1 and part < 30, done
+                assert f"needs more memory than the {n_bytes} bytes of `--max-memory`" in done.stderr, done.stderr
+                assert not os.listdir(place.path("bounded")), os.listdir(place.path("bounded"))
+                n_failed += 1
+                phases.add(done.stderr.splitlines()[-1])
+            shutil.rmtree(place.path("bounded"))
+        assert n_failed >= 4, n_failed
+        shutil.rmtree(place.path("free"))
+    assert len(phases) >= 2, phases
+
+
+def a_line_of_a_batch_has_its_own_budget(place):
+    place.write("m.hlo", model(40))
+    done = place.run("--batch=-", "--jobs=2", status=1, stdin="\n".join(
+        f"--input=m.hlo --output=penguin.py --out-dir=p{k}{' --max-memory=60000' if k % 2 else ''}" for k in range(6)))
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [r["status"] for r in records] == ["ok", "error"] * 3, records
+    assert all(r["code"] == "NCC_EMOD910" for r in records if r["status"] != "ok")
+    place.same("p0", "p4")
+
+
+def timings_show_the_peak_of_each_phase(place):
+    place.write("m.hlo", model(40))
+    for words in [(), ("--partition", "--layers-per-module=1")]:
+        lines = place.compile("m.hlo", "out", "--timings", *words).stderr.splitlines()
+        peaks = {line.split()[0]: int(line.split()[-3]) for line in lines if line.endswith(" KiB peak")}
+        assert {"read", "verify", "compile", "commit", "all"} <= set(peaks), lines
+        assert all(peak > 0 for peak in peaks.values()), lines
+        assert peaks["all"] == max(peak for phase, peak in peaks.items() if phase != "all"), lines
+
+
 # ---- the cache ----
 
 
@@ -224,7 +274,8 @@ def a_directory_that_cannot_be_written_is_a_warning(place):
     assert os.path.exists(place.path("a", "penguin.py"))
 
 
-TESTS = [batch_records_are_in_order, batch_lines_may_be_partitioned, layers_hit_across_models, misses_are_explained,
+TESTS = [batch_records_are_in_order, batch_lines_may_be_partitioned, a_compile_keeps_to_its_budget,
+         a_line_of_a_batch_has_its_own_budget, timings_show_the_peak_of_each_phase, layers_hit_across_models, misses_are_explained,
          damaged_entries_are_misses, the_cache_is_bounded, processes_share_a_directory,
          killed_processes_leave_nothing_wrong, a_directory_that_cannot_be_written_is_a_warning]
 

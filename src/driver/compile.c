@@ -93,16 +93,37 @@ static hilo_status run(job *j) {
   return compile_flat(&j->program, m);
 }
 
+/* What compile() leaves behind. */
+typedef struct {
+  bool is_loaded, is_over_budget;
+  const char *last_phase; /* NULL: none ended */
+} outcome;
+
+static void say_out_of_memory(const hilo_config *config, hilo_diags *diags, const outcome *o) {
+  const hilo_str input = config->input;
+  if (o->is_over_budget)
+    (void)hilo_diag_add(diags, HILO_DIAG_EMOD910, NULL,
+                        "`%.*s` needs more memory than the %lld bytes of `--max-memory`",
+                        HILO_FMT(input), (long long)config->max_memory);
+  else
+    (void)hilo_diag_add(diags, HILO_DIAG_EMOD910, NULL, "memory ran out while compiling `%.*s`",
+                        HILO_FMT(input));
+  if (o->last_phase)
+    hilo_diag_note(diags, "after the phase `%s`; `--timings` shows the peak of each",
+                   o->last_phase);
+  else
+    hilo_diag_note(diags, "while reading it");
+}
+
 /* May itself run out of memory, so nothing is held any more. */
 static void summarise(const hilo_config *config, hilo_diags *diags, hilo_status status,
-                      bool is_loaded) {
+                      const outcome *o) {
   const hilo_diag_code code =
-      config->partition && is_loaded ? HILO_DIAG_EMOD019 : HILO_DIAG_EMOD018;
+      config->partition && o->is_loaded ? HILO_DIAG_EMOD019 : HILO_DIAG_EMOD018;
   const hilo_str input = config->input;
   if (status == HILO_OK) return;
   if (status == HILO_OUT_OF_MEMORY) {
-    (void)hilo_diag_add(diags, HILO_DIAG_EMOD910, NULL, "memory ran out while compiling `%.*s`",
-                        HILO_FMT(input));
+    say_out_of_memory(config, diags, o);
     return;
   }
   (void)hilo_diag_add(diags, code, NULL, "HLO compilation failed: `%.*s`, %u error%s",
@@ -110,7 +131,7 @@ static void summarise(const hilo_config *config, hilo_diags *diags, hilo_status 
 }
 
 static hilo_status compile(hilo_workspace *w, const hilo_config *config, hilo_log *log,
-                           hilo_diags *diags, bool *is_loaded) {
+                           hilo_diags *diags, outcome *o) {
   jmp_buf oom;
   jmp_buf *const outer = diags->arena->oom;
   job j = {.program = {.config = config,
@@ -122,7 +143,8 @@ static hilo_status compile(hilo_workspace *w, const hilo_config *config, hilo_lo
            .module_arena = &w->module};
   job *volatile kept = &j; /* read after a longjmp */
   hilo_workspace *volatile space = w;
-  hilo_phases_begin(&j.phases, config->timings);
+  hilo_budget_begin(&w->budget, config->max_memory > 0 ? (uint64_t)config->max_memory : 0);
+  hilo_phases_begin(&j.phases, &w->budget, config->timings);
   j.program.phases = &j.phases;
   hilo_workspace_set_oom(w, &oom);
   diags->arena->oom = &oom;
@@ -133,24 +155,25 @@ static hilo_status compile(hilo_workspace *w, const hilo_config *config, hilo_lo
   hilo_phases_print(&kept->phases, log);
   hilo_workspace_reset(space);
   hilo_workspace_set_oom(space, NULL);
-  *is_loaded = kept->is_loaded;
+  *o = (outcome){kept->is_loaded, atomic_load(&space->budget.was_refused),
+                 hilo_phases_last(&kept->phases)};
   return status;
 }
 
 hilo_status hilo_compile_in(hilo_workspace *w, const hilo_config *config, hilo_log *log,
                             hilo_diags *diags) {
-  bool is_loaded;
-  const hilo_status status = compile(w, config, log, diags, &is_loaded);
-  summarise(config, diags, status, is_loaded);
+  outcome o;
+  const hilo_status status = compile(w, config, log, diags, &o);
+  summarise(config, diags, status, &o);
   return status;
 }
 
 hilo_status hilo_compile(const hilo_config *config, hilo_log *log, hilo_diags *diags) {
   hilo_workspace w;
   hilo_workspace_init(&w, diags->arena->allocator);
-  bool is_loaded;
-  const hilo_status status = compile(&w, config, log, diags, &is_loaded);
+  outcome o;
+  const hilo_status status = compile(&w, config, log, diags, &o);
   hilo_workspace_deinit(&w);
-  summarise(config, diags, status, is_loaded);
+  summarise(config, diags, status, &o);
   return status;
 }

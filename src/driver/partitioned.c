@@ -183,6 +183,11 @@ static hilo_status report_failures(job *j) {
   return status;
 }
 
+static uint64_t max_bytes_in_flight(const hilo_config *config) {
+  const uint64_t given = config->max_memory > 0 ? (uint64_t)config->max_memory : UINT64_MAX;
+  return given < MAX_BYTES_IN_FLIGHT ? given : MAX_BYTES_IN_FLIGHT;
+}
+
 /* While the queue lives nothing here asks for memory: unwinding past it would leave threads behind.
  */
 static hilo_status compile_definitions(job *j) {
@@ -195,7 +200,7 @@ static hilo_status compile_definitions(job *j) {
                                       .ctx = j,
                                       .n_threads = n_threads,
                                       .max_tasks = MAX_TASKS,
-                                      .max_bytes = MAX_BYTES_IN_FLIGHT};
+                                      .max_bytes = max_bytes_in_flight(p->config)};
   hilo_queue *queue = hilo_queue_create(p->kept, &options);
   for (uint32_t d = 0; d < n; d++)
     while (!hilo_queue_try_push(queue, &j->tasks[d], bytes_of(j, d))) join_one(queue);

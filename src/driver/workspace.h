@@ -2,18 +2,21 @@
 #ifndef HILO_DRIVER_WORKSPACE_H
 #define HILO_DRIVER_WORKSPACE_H
 
-#include "base/arena.h"
+#include "base/budget.h"
 
+/* Must not move once it is initialised. */
 typedef struct {
+  hilo_budget budget; /* of all three, and of what a compile takes beside them */
   hilo_arena module;  /* the module and all its tables */
   hilo_arena scratch; /* of one pass */
   hilo_arena text;    /* what is printed */
 } hilo_workspace;
 
 static inline void hilo_workspace_init(hilo_workspace *w, const hilo_allocator *allocator) {
-  hilo_arena_init(&w->module, allocator, NULL);
-  hilo_arena_init(&w->scratch, allocator, NULL);
-  hilo_arena_init(&w->text, allocator, NULL);
+  hilo_budget_init(&w->budget, allocator);
+  hilo_arena_init(&w->module, &w->budget.allocator, NULL);
+  hilo_arena_init(&w->scratch, &w->budget.allocator, NULL);
+  hilo_arena_init(&w->text, &w->budget.allocator, NULL);
 }
 /* Where to go when memory runs out. */
 static inline void hilo_workspace_set_oom(hilo_workspace *w, jmp_buf *oom) {

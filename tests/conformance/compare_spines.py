@@ -140,7 +140,7 @@ def main():
             if detail:
                 print(f"{state:9} {os.path.basename(case)}: {detail}")
     print(", ".join(f"{n} {state}" for state, n in sorted(counts.items())))
-    return suite.end(len(cases) - counts['failed'], counts['failed'])
+    return suite.end(len(cases) - counts["failed"], counts["failed"])
 
 
 if __name__ == "__main__":

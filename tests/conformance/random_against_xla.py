@@ -150,7 +150,7 @@ def main():
             n_passed += not lines or bool(known)
     for why, n in sorted(refused.items(), key=lambda item: -item[1]):
         print(f"not run by XLA, {n} modules: {why}")
-    return suite.end(n_passed, n_failed, sum(refused.values()))
+    return suite.end(n_passed, n_failed, sum(refused.values()), "not compiled by XLA")
 
 
 if __name__ == "__main__":

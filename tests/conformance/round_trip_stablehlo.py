@@ -160,7 +160,7 @@ def main():
                 os.remove(text)
     print(f"{len(texts)} StableHLO modules; {n['said in StableHLO']} of {len(modules)} HLO modules said in StableHLO")
     print("jaxlib: " + (", ".join(f"{count} {word}" for word, count in sorted(judge.counts.items())) or "not asked"))
-    return suite.end(n['passed'], n['failed'])
+    return suite.end(n["passed"], n["failed"])
 
 
 if __name__ == "__main__":

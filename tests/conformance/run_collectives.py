@@ -196,7 +196,7 @@ def main():
                     print(f"failed {name}, {way}, {setting}: {detail[:2000]}")
     if args.write:
         suite.write(args.write, table(figures))
-    return suite.end(n_passed, n_failed, n_refused)
+    return suite.end(n_passed, n_failed, n_refused, "refused by the target")
 
 
 if __name__ == "__main__":

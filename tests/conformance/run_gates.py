@@ -133,7 +133,8 @@ def main():
         if setting in settings and not args.only and (its["equal"] == 0) != (setting in SAYS_ONLY):
             print(f"failed {setting}: " + ("no program becomes another one" if its["equal"] == 0 else "programs become others"))
             total["failed"] += 1
-    return suite.end(total['equal'] + total['as by default'], total['failed'], total['refused'] + total['not evaluated'])
+    return suite.end(total["equal"] + total["as by default"], total["failed"], total["refused"] + total["not evaluated"],
+                     f"{total['refused']} refused by the target, {total['not evaluated']} cannot be evaluated or take too long")
 
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ def main():
             print(f"failed {name}, {grouping}\n    " + detail.rstrip().replace("\n", "\n    ")[:2000])
     failed = sum(row[2] == "failed" for row in rows)
     refused = sum(row[2] == "refused" for row in rows)
-    return suite.end(len(rows) - failed - refused, failed, refused)
+    return suite.end(len(rows) - failed - refused, failed, refused, "refused by the target")
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ def main():
         suite.write(args.write, table(counts, reasons, len(modules), slow))
     total = {state: sum(n[state] for n in counts.values()) for state in STATES}
     print(f"{len(modules)} modules: " + ", ".join(f"{total[state]} {state}" for state in STATES))
-    return suite.end(total[EQUAL] + total[UNCHANGED], n_failed, total[NOT_EVALUATED] + len(slow))
+    return suite.end(total[EQUAL] + total[UNCHANGED], n_failed, total[NOT_EVALUATED] + len(slow), "cannot be evaluated, or take too long")
 
 
 if __name__ == "__main__":

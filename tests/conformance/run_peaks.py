@@ -78,7 +78,7 @@ def main():
     if too_many:
         print(f"FAILED: {states['apart']} of {n} programs are apart")
     print(f"{states['agrees']} agree, {states['apart']} are apart, {states['refused']} are refused by the target")
-    return suite.end(n - states['failed'], states['failed'] + too_many)
+    return suite.end(n - states["failed"], states["failed"] + too_many)
 
 
 if __name__ == "__main__":

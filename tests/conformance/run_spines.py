@@ -75,7 +75,7 @@ def main():
                 count[outcome] += 1
                 if outcome == "failed":
                     print(f"failed {name}, {way}: {detail[:1500]}")
-    return suite.end(count['equal'], count['failed'], count['refused'])
+    return suite.end(count["equal"], count["failed"], count["refused"], "refused by the target")
 
 
 if __name__ == "__main__":

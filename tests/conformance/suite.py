@@ -38,8 +38,10 @@ def corpus_of(args):
     return os.path.abspath(path)
 
 
-def end(passed, failed, skipped=0):
-    """The last line, and the exit status: 1 also where nothing passed."""
+def end(passed, failed, skipped=0, why=""):
+    """The last line, and the exit status: 1 also where nothing passed. why: what kept the skipped ones from being tested."""
+    if skipped and why:
+        print(f"SKIP: {why}")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or not passed else 0
 

@@ -102,7 +102,7 @@ class Run:
 
     def phases(self):
         """{phase: (wall, processor)} in seconds, of --timings."""
-        rows = re.findall(r"^(\w+) +([\d.]+) ms wall +([\d.]+) ms processor$", self.stderr, re.M)
+        rows = re.findall(r"^(\w+) +([\d.]+) ms wall +([\d.]+) ms processor\b", self.stderr, re.M)
         return {name: (float(wall) / 1e3, float(busy) / 1e3) for name, wall, busy in rows}
 
 

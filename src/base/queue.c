@@ -14,6 +14,7 @@
 #include <ck_ring.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -59,6 +60,7 @@ struct hilo_queue {
   atomic_bool stopping;  /* set before the last tokens are posted, which order it */
   worker *workers;
   unsigned n_workers;
+  cpu_set_t processors; /* that the owner may use */
 };
 
 /* The two calls through which a task changes hands. ThreadSanitizer does not model the fences of
@@ -91,6 +93,7 @@ static void run_slot(hilo_queue *queue, slot *s, unsigned worker_ix) {
 static void *work(void *argument) {
   worker *self = argument;
   hilo_queue *queue = self->queue;
+  (void)pthread_setaffinity_np(pthread_self(), sizeof(queue->processors), &queue->processors);
   for (;;) {
     wait_for(&queue->work);
     slot *s = ring_pop(queue);
@@ -103,18 +106,36 @@ static void *work(void *argument) {
   }
 }
 
+/* Workers begin on another processor than the owner's: where the kernel puts a new thread on the
+ * same one, it takes a tick of 4 ms until one of both moves, which is as long as a small run. Once
+ * begun they may go anywhere. */
+static void place_elsewhere(hilo_queue *queue, pthread_attr_t *attributes) {
+  CPU_ZERO(&queue->processors);
+  const int here = sched_getcpu();
+  if (here < 0 || sched_getaffinity(0, sizeof(queue->processors), &queue->processors)) return;
+  cpu_set_t elsewhere = queue->processors;
+  CPU_CLR(here, &elsewhere);
+  if (CPU_COUNT(&elsewhere))
+    (void)pthread_attr_setaffinity_np(attributes, sizeof(elsewhere), &elsewhere);
+}
+
 /* Signals are the owner's: a worker must not be the one that a handler interrupts. */
 static void start_workers(hilo_queue *queue) {
+  if (queue->options.n_threads < 2) return;
   sigset_t all, before;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes)) return;
+  place_elsewhere(queue, &attributes);
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   for (unsigned i = 1; i < queue->options.n_threads; i++) {
     worker *w = &queue->workers[queue->n_workers];
     *w = (worker){.queue = queue, .ix = i};
-    if (pthread_create(&w->thread, NULL, work, w)) break;
+    if (pthread_create(&w->thread, &attributes, work, w)) break;
     queue->n_workers++;
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
 }
 
 hilo_queue *hilo_queue_create(hilo_arena *arena, const hilo_queue_options *options) {

@@ -21,17 +21,19 @@ typedef struct {
   hilo_arena *arena;
   uint32_t *best, *trial;
   hilo_best_order found;
+  bool is_least; /* the instruction at the peak needs as much in any order */
 } search;
 
 /* ---- D, candidates ---- */
 
-static bool consider(search *s, const uint32_t *order, const char *how) {
-  const uint64_t peak = hilo_problem_peak_below(s->p, order, s->found.peak, s->arena);
-  if (peak >= s->found.peak) return false;
+static void consider(search *s, const uint32_t *order, const char *how) {
+  uint32_t step;
+  const uint64_t peak = hilo_problem_peak_below(s->p, order, s->found.peak, &step, s->arena);
+  if (peak >= s->found.peak) return;
   memcpy(s->best, order, sizeof(uint32_t) * s->p->n);
   s->found.peak = peak;
   s->found.how = how;
-  return true;
+  s->is_least = s->p->n && hilo_problem_need(s->p, order[step]) >= peak;
 }
 
 /* The trial (`how` NULL: which is known), and what refining makes of it. */
@@ -51,8 +53,10 @@ static void start(search *s) {
 }
 
 static void try_cheap(search *s) {
+  if (s->is_least) return;
   hilo_order_postorder(s->p, s->trial, s->arena);
   consider(s, s->trial, "postorder");
+  if (s->is_least) return;
   const bool is_new = hilo_order_by_need(s->p, NULL, false, s->trial, s->arena);
   consider_trial(s, is_new ? "need" : NULL, 1);
 }
@@ -156,7 +160,7 @@ static bool cut_once(const hilo_problem *p, uint32_t *order, uint64_t *peak, boo
   const uint64_t goal = least > target ? least : target;
   improve_part(p, trial, 0, n_before, goal, depth, b);
   improve_part(p, trial, n_before + 1, p->n - n_before - 1, goal, depth, b);
-  const uint64_t its = hilo_problem_peak_below(p, trial, *peak, b->arena);
+  const uint64_t its = hilo_problem_peak_below(p, trial, *peak, NULL, b->arena);
   if (its >= *peak) return false;
   memcpy(order, trial, sizeof(uint32_t) * p->n);
   *peak = its;
@@ -184,7 +188,9 @@ hilo_best_order hilo_best_order_find(const hilo_problem *p, int effort, uint32_t
   s.trial = HILO_NEW_ARRAY(&own.arena, uint32_t, (size_t)p->n + 1);
   start(&s);
   try_cheap(&s);
-  if (effort >= 2) {
+  if (effort >= 2 && s.is_least) {
+    s.found.bound = s.found.peak;
+  } else if (effort >= 2) {
     for (uint32_t k = 0; k < p->n; k++) s.trial[k] = k;
     try_all(&s);
     const uint64_t per_edge = effort == 2 ? WORK_OF_EFFORT_2 : WORK_OF_EFFORT_3;

@@ -279,8 +279,15 @@ uint64_t hilo_problem_peak(const hilo_problem *p, const uint32_t *order, uint32_
 }
 
 uint64_t hilo_problem_peak_below(const hilo_problem *p, const uint32_t *order, uint64_t limit,
-                                 hilo_arena *scratch) {
-  return sweep(p, order, limit, NULL, scratch);
+                                 uint32_t *step, hilo_arena *scratch) {
+  return sweep(p, order, limit, step, scratch);
+}
+
+uint64_t hilo_problem_need(const hilo_problem *p, uint32_t node) {
+  uint64_t need = hilo_plus_u64(p->base, p->transient[node]);
+  if (p->makes[node] != HILO_NO_NODE) need = hilo_plus_u64(need, p->bytes[p->makes[node]]);
+  for (HILO_LIST_EACH(r, &p->reads, node)) need = hilo_plus_u64(need, p->bytes[p->reads.v[r]]);
+  return need;
 }
 
 bool hilo_problem_is_order(const hilo_problem *p, const uint32_t *order, hilo_arena *scratch) {

@@ -51,7 +51,9 @@ uint64_t hilo_problem_peak(const hilo_problem *p, const uint32_t *order, uint32_
 /* The same, but given up where the peak is seen to reach `limit`: then some figure from there on.
  */
 uint64_t hilo_problem_peak_below(const hilo_problem *p, const uint32_t *order, uint64_t limit,
-                                 hilo_arena *scratch);
+                                 uint32_t *step, hilo_arena *scratch);
+/* What is alive while the node runs, whatever the order: what it reads and makes. */
+uint64_t hilo_problem_need(const hilo_problem *p, uint32_t node);
 /* Is every node there once, and behind what must run before it? */
 bool hilo_problem_is_order(const hilo_problem *p, const uint32_t *order, hilo_arena *scratch);
 

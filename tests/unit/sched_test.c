@@ -247,6 +247,7 @@ static void test_cuts_against_all_orders(void **state) {
     uint32_t order[64];
     const hilo_best_order found = hilo_best_order_find(&f.p, 3, order, &f.scratch);
     assert_true(found.peak >= b.best && found.bound <= b.best);
+    for (uint32_t k = 0; k < f.p.n; k++) assert_true(hilo_problem_need(&f.p, k) <= b.best);
     n_best += found.peak == b.best;
     n_tried++;
     end(&f);

@@ -9,9 +9,8 @@ sizes: long chains, one value with many users, equal layers. Each step sees a mo
 steps before it, whatever their gates. Fits count = a n^e by least squares of logarithms; a step fails above --exponent
 (1.15), or above --share (25 %) of all steps on the largest size of a kind, and the whole list if it costs more than --reads (2)
 times what reading the module from its proto does. With --time-sizes each step is timed as well, by the clock of the thread, the
-fastest of three (one run from a million instructions on): ns an instruction at each of these sizes. Caches make them grow where
-counts do not; nothing fails by them. A step that costs less than one machine instruction per HLO instruction has no exponent
-worth a name, and is not held to one. Exit status 1 if a step fails."""
+fastest of three: ns an instruction at each of these sizes. Caches make them grow where counts do not; nothing fails by them. A
+step that costs less than one machine instruction per HLO instruction has no exponent worth a name, and is not held to one. Exit status 1 if a step fails."""
 import argparse
 import math
 import pathlib
@@ -44,7 +43,7 @@ def times_of(binary, kind, sizes):
     """{step: [ns an instruction, by size]}."""
     out = {}
     for size in sizes:
-        done = subprocess.run([str(binary), f"--runs={1 if int(size) >= 1000000 else 3}", "steps", f"{kind}:{size}"], capture_output=True, text=True, check=True)
+        done = subprocess.run([str(binary), "--runs=3", "steps", f"{kind}:{size}"], capture_output=True, text=True, check=True)
         for line in done.stdout.splitlines():
             words = line.split("\t")
             out.setdefault(words[0], []).append(min(map(int, words[6:])) / int(words[2]))

@@ -77,14 +77,6 @@ static uint64_t module_macs(const hilo_module *m, hilo_arena *scratch) {
   return of_comp[hilo_comp_ix(m, m->entry)];
 }
 
-static uint32_t n_leaves(const hilo_store *types, hilo_type type) {
-  if (!hilo_type_is_tuple(types, type)) return 1;
-  uint32_t n = 0;
-  for (uint32_t k = 0; k < hilo_type_n_elements_of_tuple(types, type); k++)
-    n += n_leaves(types, hilo_type_element(types, type, k));
-  return n;
-}
-
 static void constants(const hilo_module *m, hilo_arena *scratch, hilo_metrics *out) {
   const hilo_comp_list order = hilo_module_comps_postorder(m, scratch);
   for (uint32_t k = 0; k < order.n_reached; k++) HILO_FOR_EACH_INST(m, order.v[k], i) {
@@ -110,12 +102,12 @@ hilo_metrics hilo_metrics_compute(const hilo_module *m, hilo_arena *scratch) {
   constants(m, scratch, &out);
   for (uint32_t k = 0; k < hilo_comp_n_params(m, m->entry); k++) {
     const hilo_type type = hilo_inst_type(m, hilo_comp_param(m, m->entry, k));
-    out.n_inputs += n_leaves(&m->types, type);
+    out.n_inputs += hilo_type_n_leaves(&m->types, type);
     out.traffic = hilo_plus_u64(out.traffic, hilo_type_row_of(&m->types, type)->bytes);
   }
   const hilo_type result = hilo_inst_type(m, hilo_comp_root(m, m->entry));
   const uint64_t result_bytes = hilo_type_row_of(&m->types, result)->bytes;
-  out.n_outputs = n_leaves(&m->types, result);
+  out.n_outputs = hilo_type_n_leaves(&m->types, result);
   for (uint32_t k = 0; k < m->header.aliases.n; k++)
     out.aliased_output_bytes = hilo_plus_u64(
         out.aliased_output_bytes, bytes_at(&m->types, result, m->header.aliases.v[k].output_index));

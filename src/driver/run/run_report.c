@@ -63,20 +63,11 @@ void hilo_report_array(const hilo_array *array, uint32_t n_ranks, hilo_sb *out) 
 
 /* ---- where it was computed ---- */
 
-/* How many leaves a type has. As deep as it is nested. */
-static uint32_t count_leaves(const hilo_store *types, hilo_type type) {
-  if (!hilo_type_is_tuple(types, type)) return 1;
-  uint32_t n = 0;
-  for (uint32_t k = 0; k < hilo_type_n_elements_of_tuple(types, type); k++)
-    n += count_leaves(types, hilo_type_element(types, type, k));
-  return n;
-}
-
 /* The element of tuple `type` that holds leaf *k, which becomes the leaf within it. */
 static uint32_t element_of_leaf(const hilo_store *types, hilo_type type, uint32_t *k) {
   const uint32_t n = hilo_type_n_elements_of_tuple(types, type);
   for (uint32_t e = 0; e < n; e++) {
-    const uint32_t leaves = count_leaves(types, hilo_type_element(types, type, e));
+    const uint32_t leaves = hilo_type_n_leaves(types, hilo_type_element(types, type, e));
     if (*k < leaves) return e;
     *k -= leaves;
   }
@@ -86,7 +77,8 @@ static uint32_t element_of_leaf(const hilo_store *types, hilo_type type, uint32_
 /* The leaf of a tuple's element 0 … e-1. */
 static uint32_t leaves_before(const hilo_store *types, hilo_type tuple, uint32_t e) {
   uint32_t n = 0;
-  for (uint32_t j = 0; j < e; j++) n += count_leaves(types, hilo_type_element(types, tuple, j));
+  for (uint32_t j = 0; j < e; j++)
+    n += hilo_type_n_leaves(types, hilo_type_element(types, tuple, j));
   return n;
 }
 

@@ -46,14 +46,6 @@ static void list_types(flattener *f, hilo_type type) {
   for (uint32_t k = 0; k < n; k++) list_types(f, hilo_type_element(types, type, k));
 }
 
-static uint32_t count_leaves(const hilo_store *types, hilo_type type) {
-  if (!hilo_type_is_tuple(types, type)) return 1;
-  uint32_t n = 0;
-  for (uint32_t k = 0; k < hilo_type_n_elements_of_tuple(types, type); k++)
-    n += count_leaves(types, hilo_type_element(types, type, k));
-  return n;
-}
-
 /* The parameter and index that name a part of the old parameters, in new ones. */
 static void rebase(const flattener *f, const hilo_type *old_types, int64_t *param,
                    hilo_dims *index) {
@@ -65,7 +57,7 @@ static void rebase(const flattener *f, const hilo_type *old_types, int64_t *para
     const int64_t k = index->v[at];
     if (k < 0 || k >= hilo_type_n_elements_of_tuple(types, type)) return;
     for (int64_t before = 0; before < k; before++)
-      leaf += count_leaves(types, hilo_type_element(types, type, (uint32_t)before));
+      leaf += hilo_type_n_leaves(types, hilo_type_element(types, type, (uint32_t)before));
     type = hilo_type_element(types, type, (uint32_t)k);
   }
   *param = leaf;

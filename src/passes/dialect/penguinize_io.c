@@ -17,14 +17,6 @@
 
 /* ---- names ---- */
 
-static uint32_t count_leaves(const hilo_module *m, hilo_type type) {
-  if (!hilo_type_is_tuple(&m->types, type)) return 1;
-  uint32_t n = 0;
-  for (uint32_t k = 0; k < hilo_type_n_elements_of_tuple(&m->types, type); k++)
-    n += count_leaves(m, hilo_type_element(&m->types, type, k));
-  return n;
-}
-
 /* A list that does not fit is no list. */
 static bool fits(hilo_pass_ctx *ctx, hilo_dims *names, uint32_t n, const char *what) {
   if (!names->n || names->n == n) return true;
@@ -37,7 +29,7 @@ static bool fits(hilo_pass_ctx *ctx, hilo_dims *names, uint32_t n, const char *w
 static bool name_inputs(hilo_module *m, hilo_pass_ctx *ctx) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < hilo_comp_n_params(m, m->entry); k++)
-    n += count_leaves(m, hilo_inst_type(m, hilo_comp_param(m, m->entry, k)));
+    n += hilo_type_n_leaves(&m->types, hilo_inst_type(m, hilo_comp_param(m, m->entry, k)));
   bool changed = !fits(ctx, &m->header.input_names, n, "inputs");
   const hilo_dims old = m->header.input_names;
   int64_t *names = HILO_NEW_ARRAY(m->arena, int64_t, n + 1);
@@ -180,7 +172,7 @@ static void renumber_aliases(hilo_module *m, hilo_type old) {
     int64_t number = 0;
     for (uint32_t d = 0; d < alias->output_index.n; d++) {
       for (uint32_t e = 0; e < alias->output_index.v[d]; e++)
-        number += count_leaves(m, hilo_type_element(&m->types, type, e));
+        number += hilo_type_n_leaves(&m->types, hilo_type_element(&m->types, type, e));
       type = hilo_type_element(&m->types, type, (uint32_t)alias->output_index.v[d]);
     }
     int64_t *index = HILO_NEW_ARRAY(m->arena, int64_t, 1);

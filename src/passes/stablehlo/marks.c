@@ -33,19 +33,26 @@ static const char *entry_end(const char *p, const char *end) {
   return p < end ? p : end;
 }
 
+/* The next entry of a dictionary's inside, and its name. False: there is none. */
+static bool next_entry(hilo_str *rest, hilo_str *entry, hilo_str *name) {
+  if (!rest->n) return false;
+  const char *end = rest->p + rest->n, *stop = entry_end(rest->p, end);
+  *entry = hilo_str_trim((hilo_str){rest->p, (size_t)(stop - rest->p)});
+  *rest = stop < end ? (hilo_str){stop + 1, (size_t)(end - stop - 1)} : (hilo_str){0};
+  size_t n = 0;
+  while (n < entry->n && entry->p[n] != ' ' && entry->p[n] != '=') n++;
+  *name = (hilo_str){entry->p, n};
+  return true;
+}
+
 hilo_str hilo_mark_find(const hilo_module *m, hilo_inst i, const char *name) {
   const hilo_record record = hilo_inst_extra_record(m, i);
   const hilo_str none = {0};
   if (!record.ix) return none;
-  const hilo_str all = hilo_string_of(m, hilo_extra_get(&m->records, record).mlir);
-  for (const char *at = all.p, *end = all.p + all.n; at < end;) {
-    const char *stop = entry_end(at, end);
-    const hilo_str entry = hilo_str_trim((hilo_str){at, (size_t)(stop - at)});
-    const size_t n = strlen(name);
-    if (hilo_str_starts(entry, name) && entry.n > n && (entry.p[n] == ' ' || entry.p[n] == '='))
-      return (hilo_str){entry.p + n, entry.n - n};
-    at = stop + 1;
-  }
+  hilo_str rest = hilo_string_of(m, hilo_extra_get(&m->records, record).mlir), entry, its_name;
+  while (next_entry(&rest, &entry, &its_name))
+    if (hilo_str_is(its_name, name) && entry.n > its_name.n)
+      return (hilo_str){entry.p + its_name.n, entry.n - its_name.n};
   return none;
 }
 
@@ -89,15 +96,11 @@ static hilo_str plain_value(hilo_arena *arena, hilo_str entry, size_t name) {
 void hilo_marks_take_neuron_text(hilo_module *m, hilo_inst i, hilo_str text) {
   hilo_extra_attrs extra = hilo_inst_extra(m, i);
   bool any = false;
-  for (const char *at = text.p, *end = text.p + text.n; at < end;) {
-    const char *stop = entry_end(at, end);
-    const hilo_str entry = hilo_str_trim((hilo_str){at, (size_t)(stop - at)});
-    size_t name = 0;
-    while (name < entry.n && entry.p[name] != ' ' && entry.p[name] != '=') name++;
-    at = stop + 1;
-    if (!hilo_neuron_is_input((hilo_str){entry.p, name})) continue;
-    const hilo_str key = hilo_str_copy(m->arena, (hilo_str){entry.p, name});
-    const hilo_str value = plain_value(m->arena, entry, name);
+  hilo_str entry, name;
+  while (next_entry(&text, &entry, &name)) {
+    if (!hilo_neuron_is_input(name)) continue;
+    const hilo_str key = hilo_str_copy(m->arena, name);
+    const hilo_str value = plain_value(m->arena, entry, name.n);
     extra.frontend = hilo_frontend_set(m, extra.frontend, key.p, value.p);
     any = true;
   }
@@ -130,14 +133,10 @@ static hilo_str joined_names(hilo_arena *arena, hilo_str entry) {
 
 void hilo_marks_take_names(hilo_module *m, hilo_str attributes) {
   static const char *const keys[] = {HILO_INPUT_NAMES, HILO_OUTPUT_NAMES};
-  for (const char *at = attributes.p, *end = attributes.p + attributes.n; at < end;) {
-    const char *stop = entry_end(at, end);
-    const hilo_str entry = hilo_str_trim((hilo_str){at, (size_t)(stop - at)});
-    size_t name = 0;
-    while (name < entry.n && entry.p[name] != ' ' && entry.p[name] != '=') name++;
-    at = stop + 1;
+  hilo_str entry, name;
+  while (next_entry(&attributes, &entry, &name)) {
     for (size_t k = 0; k < HILO_COUNT(keys); k++) {
-      if (!hilo_str_is((hilo_str){entry.p, name}, keys[k])) continue;
+      if (!hilo_str_is(name, keys[k])) continue;
       const hilo_str list = joined_names(m->arena, entry);
       if (list.p) m->header.frontend = hilo_frontend_set(m, m->header.frontend, keys[k], list.p);
     }

@@ -6,6 +6,9 @@
 
 #include <fts.h>
 
+#include "formats/load.h"
+#include "ir/verify.h"
+
 static int corpus_by_name(const FTSENT **a, const FTSENT **b) {
   return strcmp((*a)->fts_name, (*b)->fts_name);
 }
@@ -33,6 +36,30 @@ static inline void walk_corpus(const char *const *ends, size_t n_ends,
     if (e->fts_info == FTS_F && is_wanted) visit(e->fts_path, ctx);
   }
   fts_close(walk);
+}
+
+/* The same for each module that is read and verifies. It is gone behind `visit`. */
+typedef struct {
+  void (*visit)(hilo_module *m, const char *path, void *ctx);
+  void *ctx;
+} module_visitor;
+
+static inline void visit_module_of(const char *path, void *ctx) {
+  const module_visitor *v = ctx;
+  hilo_arena arena;
+  hilo_module *m;
+  hilo_arena_init(&arena, NULL, NULL);
+  hilo_diags diags = hilo_diags_make(&arena);
+  if (hilo_load(&arena, path, &diags, &m) == HILO_OK && hilo_verify(m, &diags) == HILO_OK)
+    v->visit(m, path, v->ctx);
+  hilo_arena_deinit(&arena);
+}
+
+static inline void walk_corpus_modules(const char *const *ends, size_t n_ends,
+                                       void (*visit)(hilo_module *m, const char *path, void *ctx),
+                                       void *ctx) {
+  module_visitor v = {visit, ctx};
+  walk_corpus(ends, n_ends, visit_module_of, &v);
 }
 
 #endif

@@ -4,23 +4,8 @@
 #include "ir/hlo_print.h"
 #include "ir/verify.h"
 #include "rewrite/fusion_cluster.h"
-#include "test_support.h"
 
-static hilo_arena arena, scratch;
-
-static int set_up(void **state) {
-  (void)state;
-  hilo_arena_init(&arena, NULL, NULL);
-  hilo_arena_init(&scratch, NULL, NULL);
-  return 0;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  hilo_arena_deinit(&arena);
-  hilo_arena_deinit(&scratch);
-  return 0;
-}
+#include "arena_support.h"
 
 static hilo_module *parse(const char *text) {
   hilo_diags diags = hilo_diags_make(&arena);

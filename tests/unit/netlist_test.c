@@ -2,27 +2,12 @@
  * NCC_MOD900. */
 #include "driver/netlist.h"
 #include "formats/hlo_text.h"
-#include "test_support.h"
+
+#include "arena_support.h"
 
 #define MARK(name, x, word)                                                                        \
   name " = f32[4] custom-call(" x "), custom_call_target=\"AwsNeuronModuleMarker" word             \
        "-Forward\"\n"
-
-static hilo_arena arena, scratch;
-
-static int set_up(void **state) {
-  (void)state;
-  hilo_arena_init(&arena, NULL, NULL);
-  hilo_arena_init(&scratch, NULL, NULL);
-  return 0;
-}
-
-static int tear_down(void **state) {
-  (void)state;
-  hilo_arena_deinit(&arena);
-  hilo_arena_deinit(&scratch);
-  return 0;
-}
 
 /* Three layers of two definitions: p → sine → cosine → sine. Lives in `arena`. */
 static hilo_cut *cut_three(void) {

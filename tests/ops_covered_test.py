@@ -17,7 +17,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORD = re.compile(r"[\w.-]*\w\(?")
 ROW = re.compile(r'^HILO_OP\((\w+), "([^"]*)", "([^"]*)",')
-EVALUATOR_TESTS = re.compile(r"unit/(eval|machine|apply|collective|targets|function|run)\w*\.(c|h|inc)$|file/(run|chlo)/")
+EVALUATOR_TESTS = re.compile(r"unit/(eval|machine|apply|collective|transfer|targets|function|run)\w*\.(c|h|inc)$|file/(run|chlo)/")
 # Operations that no program has: XLA does not have them any more, and hilo says so where one occurs.
 REFUSED_BY_NAME = {"SHUFFLE"}
 

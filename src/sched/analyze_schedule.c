@@ -187,8 +187,7 @@ HILO_DECLARE_PASS(live_range_analysis) {
     log_peak(&a, &p);
     log_overlap(&a, &overlap);
   }
-  uint64_t all;
-  if (__builtin_add_overflow(p.peak, p.lifetimes.static_bytes, &all)) all = UINT64_MAX;
+  const uint64_t all = hilo_plus_u64(p.peak, p.lifetimes.static_bytes);
   if (all > HILO_DEVICE_BYTES)
     HILO_LOG(ctx->log, WARNING,
              "AnalyzeSchedule: %llu bytes at the peak, %llu of them parameters and constants, are "

@@ -185,8 +185,7 @@ static void drop_exposing(const coalescer *c, hilo_buckets *buckets, const hilo_
   uint32_t kept = 0;
   engine[0] = 0;
   for (uint32_t k = 0; k < n; k++)
-    if (!hilo_add_u64(engine[k], c->costs.engine_ps[hilo_ix(c->m, insts[k])], &engine[k + 1]))
-      engine[k + 1] = UINT64_MAX;
+    engine[k + 1] = hilo_plus_u64(engine[k], c->costs.engine_ps[hilo_ix(c->m, insts[k])]);
   for (uint32_t k = 0; k < buckets->n; k++)
     if (keeps_overlap(c, &buckets->v[k], engine, insts, n)) buckets->v[kept++] = buckets->v[k];
   buckets->n = kept;

@@ -24,11 +24,8 @@ hilo_schedule_profile hilo_schedule_profile_make(const hilo_module *m, hilo_comp
   out.last = find_last(l, arena);
   while (out.peak_at + 1 < l->n && live[out.peak_at] != out.peak) out.peak_at++;
   for (uint32_t b = 0; b < l->n; b++) {
-    uint64_t its;
-    if (__builtin_mul_overflow(l->bytes[b],
-                               (uint64_t)(out.last[b] - hilo_schedule_first(&out, b) + 1), &its) ||
-        __builtin_add_overflow(out.byte_ops, its, &out.byte_ops))
-      out.byte_ops = UINT64_MAX;
+    const uint64_t steps = (uint64_t)(out.last[b] - hilo_schedule_first(&out, b) + 1);
+    out.byte_ops = hilo_plus_u64(out.byte_ops, hilo_times_u64(l->bytes[b], steps));
   }
   return out;
 }

@@ -222,12 +222,8 @@ static hilo_status check(const seeder *s, uint64_t max_bytes, const uint64_t *sk
     if (!hilo_etype_is_array(info.etype))
       return refuse(diags, "parameter %u is `%s`, for which there are no values",
                     s->leaves->v[k].param, hilo_etype_table[info.etype].hlo);
-    uint64_t bytes = UINT64_MAX;
-    if (!hilo_mul_u64(n_elements_of(info.dims),
-                      (uint64_t)hilo_etype_bytes(info.etype) * s->n_replicas * s->n_partitions,
-                      &bytes) ||
-        !hilo_add_u64(total, bytes, &total))
-      total = UINT64_MAX;
+    const uint64_t each = (uint64_t)hilo_etype_bytes(info.etype) * s->n_replicas * s->n_partitions;
+    total = hilo_plus_u64(total, hilo_times_u64(n_elements_of(info.dims), each));
   }
   if (max_bytes && total > max_bytes)
     return refuse(diags, "its parameters alone need %" PRIu64 " bytes; --max-bytes is %" PRIu64,

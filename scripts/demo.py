@@ -7,6 +7,7 @@ import ast
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -66,14 +67,19 @@ def choose_case(arguments):
     return folder, OWN / "model.hlo.txt"
 
 
+def compiled(model, out, log, *words):
+    """(status, output, seconds, peak MiB) of a compile. The peak is that of its arenas, as it says: it may end before anybody looks."""
+    status, output, seconds, _ = measured(
+        [BIN / "hlo2penguin", "--input", model, "--out-dir", out, "--logfile", log, "--timings", *words], cwd=WORK)
+    peak = re.search(r"^all .* (\d+) KiB peak$", output, re.M)
+    return status, output, seconds, peak and int(peak[1]) / 1024
+
+
 def compile_flat(model, out):
     out.mkdir(parents=True, exist_ok=True)
     program = out / "penguin.py"
     program.unlink(missing_ok=True)
-    status, output, seconds, peak = measured(
-        [BIN / "hlo2penguin", "--input", model, "--output", "penguin.py", "--out-dir", out,
-         "--logfile", out / "log.txt"], cwd=out,
-    )
+    status, output, seconds, peak = compiled(model, out, out / "log.txt", "--output", "penguin.py")
     if status or not program.exists():
         fail(f"hlo2penguin ended with status {status}", output)
     return program, seconds, peak
@@ -83,10 +89,7 @@ def compile_partitioned(model, out):
     """One layer a module, if the model has layers that hilo finds."""
     shutil.rmtree(out, ignore_errors=True)
     netlist = out / "hlo_netlist.json"
-    status, output, seconds, peak = measured(
-        [BIN / "hlo2penguin", "--input", model, "--out-dir", out, "--partition", "--layers-per-module=1",
-         "--logfile", WORK / "log.txt"], cwd=WORK,
-    )
+    status, output, seconds, peak = compiled(model, out, WORK / "log.txt", "--partition", "--layers-per-module=1")
     if status or not netlist.exists():
         fail(f"hlo2penguin --partition ended with status {status}", output)
     return netlist, seconds, peak
@@ -148,13 +151,13 @@ def main(arguments):
 
     program, seconds, peak = compile_flat(model, WORK / "flat")
     count = hlo_instructions(model)
-    print(f"compiled   {seconds * 1000:.1f} ms, {peak:.1f} MiB peak: "
+    print(f"compiled   {seconds * 1000:.1f} ms, {peak:.1f} MiB in arenas: "
           f"{f'{count:,} HLO instructions' if count else 'the module'} -> {operations(program):,} operations in "
           f"{program.relative_to(ROOT)} ({program.stat().st_size:,} bytes), 1 module")
 
     netlist, seconds, peak = compile_partitioned(model, WORK / "partitioned")
     wiring = json.loads(netlist.read_text())
-    print(f"in pieces  {seconds * 1000:.1f} ms, {peak:.1f} MiB peak: {len(wiring['Instances'])} instances of "
+    print(f"in pieces  {seconds * 1000:.1f} ms, {peak:.1f} MiB in arenas: {len(wiring['Instances'])} instances of "
           f"{len(wiring['Definitions'])} modules, wired by {netlist.relative_to(ROOT)}")
 
     equal = report("executed ", case, *execute(program, folder, case, ranks), ranks)

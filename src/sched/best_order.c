@@ -28,7 +28,6 @@ typedef struct {
 
 static void consider(search *s, const uint32_t *order, const char *how) {
   uint32_t step;
-  if (s->found.how && !memcmp(order, s->best, sizeof(uint32_t) * s->p->n)) return;
   const uint64_t peak = hilo_problem_peak_below(s->p, order, s->found.peak, &step, s->arena);
   if (peak >= s->found.peak) return;
   memcpy(s->best, order, sizeof(uint32_t) * s->p->n);

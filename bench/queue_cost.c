@@ -18,13 +18,14 @@ static void run(void *ctx, void *task, unsigned worker_ix) {
 static double ns_a_task(unsigned n_threads) {
   hilo_arena arena;
   hilo_arena_init(&arena, NULL, NULL);
-  const hilo_queue_options options = {
-      .run = run, .n_threads = n_threads, .max_tasks = MAX_IN_FLIGHT};
+  const hilo_queue_options options = {.max_threads = n_threads, .max_tasks = MAX_IN_FLIGHT};
+  const hilo_queue_kind kind = {.run = run};
   hilo_queue *queue = hilo_queue_create(&arena, &options);
+  hilo_queue_start(queue, n_threads);
   bool ran;
   const uint64_t start = hilo_now_ns();
   for (uint32_t k = 0; k < N_TASKS; k++)
-    while (!hilo_queue_try_push(queue, &arena, 0)) (void)hilo_queue_join(queue, &ran);
+    while (!hilo_queue_try_push(queue, &kind, &arena, 0)) (void)hilo_queue_join(queue, &ran);
   while (hilo_queue_join(queue, &ran)) continue;
   const double ns = (double)(hilo_now_ns() - start) / N_TASKS;
   hilo_queue_destroy(queue);

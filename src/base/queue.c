@@ -35,6 +35,7 @@ void __tsan_release(void *addr);
 typedef enum { WAITING, DONE, SKIPPED } slot_state;
 
 typedef struct {
+  hilo_queue_kind kind;
   void *task;
   uint64_t bytes;
   _Atomic(slot_state) state;
@@ -86,7 +87,7 @@ static void wait_for(sem_t *semaphore) {
 
 static void run_slot(hilo_queue *queue, slot *s, unsigned worker_ix) {
   const bool skip = atomic_load_explicit(&queue->cancelled, memory_order_relaxed);
-  if (!skip) queue->options.run(queue->options.ctx, s->task, worker_ix);
+  if (!skip) s->kind.run(s->kind.ctx, s->task, worker_ix);
   atomic_store_explicit(&s->state, skip ? SKIPPED : DONE, memory_order_release);
 }
 
@@ -120,17 +121,18 @@ static void place_elsewhere(hilo_queue *queue, pthread_attr_t *attributes) {
 }
 
 /* Signals are the owner's: a worker must not be the one that a handler interrupts. */
-static void start_workers(hilo_queue *queue) {
-  if (queue->options.n_threads < 2) return;
+void hilo_queue_start(hilo_queue *queue, unsigned n_threads) {
+  if (n_threads > queue->options.max_threads) n_threads = queue->options.max_threads;
+  if (n_threads <= queue->n_workers + 1) return;
   sigset_t all, before;
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes)) return;
   place_elsewhere(queue, &attributes);
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  for (unsigned i = 1; i < queue->options.n_threads; i++) {
+  while (queue->n_workers + 1 < n_threads) {
     worker *w = &queue->workers[queue->n_workers];
-    *w = (worker){.queue = queue, .ix = i};
+    *w = (worker){.queue = queue, .ix = queue->n_workers + 1};
     if (pthread_create(&w->thread, &attributes, work, w)) break;
     queue->n_workers++;
   }
@@ -139,7 +141,7 @@ static void start_workers(hilo_queue *queue) {
 }
 
 hilo_queue *hilo_queue_create(hilo_arena *arena, const hilo_queue_options *options) {
-  HILO_CHECK(options->n_threads >= 1 && options->n_threads <= HILO_QUEUE_MAX_THREADS);
+  HILO_CHECK(options->max_threads >= 1 && options->max_threads <= HILO_QUEUE_MAX_THREADS);
   HILO_CHECK(options->max_tasks >= 1 && options->max_tasks <= HILO_QUEUE_MAX_TASKS);
   uint32_t n_slots = 1;
   while (n_slots < options->max_tasks) n_slots *= 2;
@@ -150,20 +152,21 @@ hilo_queue *hilo_queue_create(hilo_arena *arena, const hilo_queue_options *optio
   queue->slot_mask = n_slots - 1;
   queue->ring_buffer =
       HILO_NEW_ZEROED(arena, ck_ring_buffer_t, (size_t)n_slots * 2); /* one stays unused */
-  queue->workers = HILO_NEW_ZEROED(arena, worker, options->n_threads);
+  queue->workers = HILO_NEW_ZEROED(arena, worker, options->max_threads);
   ck_ring_init(&queue->ring, n_slots * 2);
   HILO_CHECK(!sem_init(&queue->work, 0, 0) && !sem_init(&queue->finished, 0, 0));
-  start_workers(queue);
   return queue;
 }
 
-bool hilo_queue_try_push(hilo_queue *queue, void *task, uint64_t bytes) {
+bool hilo_queue_try_push(hilo_queue *queue, const hilo_queue_kind *kind, void *task,
+                         uint64_t bytes) {
   HILO_CHECK(task);
   const uint32_t n_in_flight = queue->head - queue->tail;
   if (n_in_flight >= queue->options.max_tasks) return false;
   const uint64_t max = queue->options.max_bytes;
   if (max && n_in_flight && (bytes > max || queue->bytes_in_flight > max - bytes)) return false;
   slot *s = &queue->slots[queue->head++ & queue->slot_mask];
+  s->kind = *kind;
   s->task = task;
   s->bytes = bytes;
   atomic_store_explicit(&s->state, WAITING, memory_order_relaxed);
@@ -201,11 +204,16 @@ void hilo_queue_cancel(hilo_queue *queue) {
   atomic_store_explicit(&queue->cancelled, true, memory_order_relaxed);
 }
 
-void hilo_queue_destroy(hilo_queue *queue) {
+void hilo_queue_drain(hilo_queue *queue) {
   hilo_queue_cancel(queue);
   bool ran;
   while (hilo_queue_join(queue, &ran)) {
   }
+  atomic_store_explicit(&queue->cancelled, false, memory_order_relaxed);
+}
+
+void hilo_queue_destroy(hilo_queue *queue) {
+  hilo_queue_drain(queue);
   atomic_store(&queue->stopping, true);
   for (unsigned i = 0; i < queue->n_workers; i++) sem_post(&queue->work);
   for (unsigned i = 0; i < queue->n_workers; i++) pthread_join(queue->workers[i].thread, NULL);

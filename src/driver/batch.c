@@ -9,10 +9,10 @@
 #include "base/file.h"
 #include "base/intern.h"
 #include "base/map.h"
-#include "base/queue.h"
 #include "base/timer.h"
 #include "driver/command_line.h"
 #include "driver/compile.h"
+#include "driver/crew.h"
 #include "driver/program.h"
 #include "driver/response_file.h"
 
@@ -43,9 +43,7 @@ typedef struct batch {
   hilo_arena arena;
   line *lines;
   uint32_t n_lines, n_done, n_failed;
-  hilo_workspace *workspaces;
-  hilo_queue *queue;
-  unsigned n_threads;
+  hilo_crew *crew;
   bool shows_progress;
 } batch;
 
@@ -133,7 +131,7 @@ static void run_task(void *ctx, void *task, unsigned worker_ix) {
   line *volatile l = task; /* read after a longjmp */
   l->kept.oom = &l->oom;
   if (setjmp(l->oom) == 0) {
-    run_line(l, &b->workspaces[worker_ix]);
+    run_line(l, &b->crew->workspaces[worker_ix]);
   } else {
     l->failed = true;
     l->record = (hilo_str){0};
@@ -230,7 +228,7 @@ static void show_progress(const batch *b) {
 /* The oldest line under way: its record. False: none is. No memory is asked for here. */
 static bool join_one(batch *b) {
   bool ran;
-  line *l = hilo_queue_join(b->queue, &ran);
+  line *l = hilo_queue_join(b->crew->queue, &ran);
   if (!l) return false;
   if (l->record.n) {
     hilo_log_print(b->log, l->record);
@@ -249,19 +247,18 @@ static bool join_one(batch *b) {
 }
 
 static void compile_lines(batch *b) {
-  b->n_threads = hilo_threads_for(b->config->jobs, b->n_lines);
-  b->workspaces = hilo_workspaces_create(&b->arena, b->n_threads);
-  const hilo_queue_options options = {.run = run_task,
-                                      .ctx = b,
-                                      .n_threads = b->n_threads,
-                                      .max_tasks = MAX_TASKS,
-                                      .max_bytes = (uint64_t)b->config->max_memory};
-  b->queue = hilo_queue_create(&b->arena, &options);
+  const hilo_queue_options options = {
+      .max_threads = b->n_lines < HILO_QUEUE_MAX_THREADS ? b->n_lines : HILO_QUEUE_MAX_THREADS,
+      .max_tasks = MAX_TASKS,
+      .max_bytes = (uint64_t)b->config->max_memory};
+  const hilo_queue_kind compile = {run_task, b};
+  b->crew = hilo_crew_create(&b->arena, b->config->jobs, &options);
+  hilo_queue_start(b->crew->queue, b->crew->max_threads);
   for (uint32_t k = 0; k < b->n_lines; k++)
-    while (!hilo_queue_try_push(b->queue, &b->lines[k], b->lines[k].bytes)) join_one(b);
+    while (!hilo_queue_try_push(b->crew->queue, &compile, &b->lines[k], b->lines[k].bytes))
+      join_one(b);
   while (join_one(b)) continue;
-  hilo_queue_destroy(b->queue);
-  hilo_workspaces_destroy(b->workspaces, b->n_threads);
+  hilo_crew_end(b->crew);
 }
 
 static hilo_status run(batch *b) {

@@ -8,11 +8,16 @@
 #include "formats/load.h"
 #include "ir/verify.h"
 
+enum { MAX_TASKS = 256 };
+#define MAX_BYTES_IN_FLIGHT (1ull << 30)
+
 typedef struct {
   hilo_program program;
   hilo_phases phases;
   hilo_arena *module_arena;
   bool is_loaded;
+  char signature[HILO_SHA256_HEX + 1];
+  bool is_signed;
 } job;
 
 /* ---- load ---- */
@@ -37,19 +42,44 @@ static hilo_status convert_to_hlo(hilo_program *p, hilo_module *m) {
   return hilo_program_proven(p, hilo_pipeline_to_hlo(&runner, m));
 }
 
+/* The IR signature, in any thread: it only reads the module. */
+static void run_sign(void *ctx, void *m, unsigned worker_ix) {
+  jmp_buf oom;
+  job *volatile j = ctx; /* read after a longjmp, as the next */
+  hilo_workspace *volatile w = &j->program.crew->workspaces[worker_ix];
+  hilo_workspace_set_oom(w, &oom);
+  j->is_signed = false;
+  if (setjmp(oom) == 0) {
+    hilo_module_signature(m, &w->scratch, j->signature);
+    j->is_signed = true;
+  }
+  hilo_workspace_reset(w);
+}
+
+/* Both read the module and nothing else, so they go on side by side. */
+static hilo_status verify_and_sign(job *j, hilo_module *m) {
+  hilo_program *p = &j->program;
+  const bool is_said = hilo_log_is_on(p->log, HILO_LEVEL_INFO);
+  if (!is_said && !p->config->partition) return hilo_verify(m, p->diags);
+  const hilo_queue_kind sign = {run_sign, j};
+  const bool pushed = hilo_queue_try_push(p->crew->queue, &sign, m, 0);
+  HILO_CHECK(pushed); /* the first task */
+  const hilo_status status = hilo_verify(m, p->diags);
+  hilo_phases_end(&j->phases, HILO_PHASE_VERIFY);
+  bool ran;
+  (void)hilo_queue_join(p->crew->queue, &ran);
+  hilo_phases_end(&j->phases, HILO_PHASE_SIGN);
+  if (!j->is_signed) return HILO_OUT_OF_MEMORY;
+  HILO_LOG(p->log, INFO, "IR signature: %s", j->signature);
+  return status;
+}
+
 static hilo_status load(job *j, hilo_module **m) {
   hilo_program *p = &j->program;
   HILO_TRY(hilo_load(j->module_arena, p->config->input.p, p->diags, m));
   HILO_TRY(convert_to_hlo(p, *m));
   hilo_phases_end(&j->phases, HILO_PHASE_READ);
-  if (hilo_log_is_on(p->log, HILO_LEVEL_INFO)) {
-    char signature[HILO_SHA256_HEX + 1];
-    hilo_module_signature(*m, p->scratch, signature);
-    hilo_arena_reset(p->scratch);
-    HILO_LOG(p->log, INFO, "IR signature: %s", signature);
-    hilo_phases_end(&j->phases, HILO_PHASE_SIGN);
-  }
-  HILO_TRY(hilo_verify(*m, p->diags));
+  HILO_TRY(verify_and_sign(j, *m));
   settle_ranks(j, *m);
   hilo_phases_end(&j->phases, HILO_PHASE_VERIFY);
   return HILO_OK;
@@ -84,12 +114,28 @@ static hilo_status compile_flat(hilo_program *p, hilo_module *m) {
 
 /* ---- all of it ---- */
 
+static uint64_t max_bytes_in_flight(const hilo_config *config) {
+  const uint64_t given = config->max_memory > 0 ? (uint64_t)config->max_memory : UINT64_MAX;
+  return given < MAX_BYTES_IN_FLIGHT ? given : MAX_BYTES_IN_FLIGHT;
+}
+
+/* A flat compile is one thread's. */
+static hilo_crew *create_crew(const hilo_config *config, hilo_arena *arena) {
+  const hilo_queue_options options = {.max_threads = config->partition ? HILO_QUEUE_MAX_THREADS : 1,
+                                      .max_tasks = config->partition ? MAX_TASKS : 1,
+                                      .max_bytes = max_bytes_in_flight(config)};
+  hilo_crew *crew = hilo_crew_create(arena, config->jobs, &options);
+  hilo_queue_start(crew->queue, 2);
+  return crew;
+}
+
 static hilo_status run(job *j) {
   hilo_module *m = NULL;
+  j->program.crew = create_crew(j->program.config, j->program.kept);
   HILO_TRY(load(j, &m));
   j->is_loaded = true;
   hilo_pipeline_warn_unknown(j->program.config, j->program.log);
-  if (j->program.config->partition) return hilo_compile_partitioned(&j->program, m);
+  if (j->program.config->partition) return hilo_compile_partitioned(&j->program, m, j->signature);
   return compile_flat(&j->program, m);
 }
 
@@ -151,6 +197,7 @@ static hilo_status compile(hilo_workspace *w, const hilo_config *config, hilo_lo
   volatile hilo_status status = HILO_OUT_OF_MEMORY;
   if (setjmp(oom) == 0) status = run(kept);
   kept->program.diags->arena->oom = outer;
+  hilo_crew_end(kept->program.crew);
   hilo_program_abort(&kept->program);
   hilo_phases_print(&kept->phases, log);
   hilo_workspace_reset(space);

@@ -10,25 +10,22 @@
 #include <unistd.h>
 
 #include "analysis/canonical.h"
-#include "base/queue.h"
 #include "driver/cache.h"
 #include "driver/netlist.h"
-#include "driver/workspace.h"
 #include "formats/hlo_proto.h"
 #include "ir/hlo_print.h"
 
-enum { MAX_TASKS = 256, BYTES_AN_INST = 4096 };
-#define MAX_BYTES_IN_FLIGHT (1ull << 30)
+enum { BYTES_AN_INST = 4096 };
 
 typedef struct task task;
 typedef struct {
   hilo_program *program; /* of the whole */
+  const char *signature;
   hilo_cut cut;
   hilo_digest *digests; /* by definition */
   hilo_str output;      /* file name of a program in its directory */
   hilo_log quiet;       /* of the tasks: no INFO for each pass of each of them, in any order */
-  hilo_workspace *workspaces; /* by thread */
-  task *tasks;                /* by definition */
+  task *tasks;          /* by definition */
   uint32_t n_tasks;
 } job;
 
@@ -127,7 +124,7 @@ static hilo_status compile_definition(task *t, hilo_workspace *w) {
 static void run_task(void *ctx, void *its, unsigned worker_ix) {
   job *j = ctx;
   task *volatile t = its; /* read after a longjmp */
-  hilo_workspace *w = &j->workspaces[worker_ix];
+  hilo_workspace *w = &j->program->crew->workspaces[worker_ix];
   hilo_workspace_set_oom(w, &t->oom);
   t->kept.oom = &t->oom;
   t->program.scratch = &w->scratch;
@@ -183,31 +180,20 @@ static hilo_status report_failures(job *j) {
   return status;
 }
 
-static uint64_t max_bytes_in_flight(const hilo_config *config) {
-  const uint64_t given = config->max_memory > 0 ? (uint64_t)config->max_memory : UINT64_MAX;
-  return given < MAX_BYTES_IN_FLIGHT ? given : MAX_BYTES_IN_FLIGHT;
-}
-
-/* While the queue lives nothing here asks for memory: unwinding past it would leave threads behind.
- */
+/* Compile all definitions; what the wiring must hold is checked meanwhile. */
 static hilo_status compile_definitions(job *j) {
   hilo_program *p = j->program;
+  hilo_queue *queue = p->crew->queue;
   const uint32_t n = j->cut.n_definitions;
-  const unsigned n_threads = hilo_threads_for(p->config->jobs, n);
+  const hilo_queue_kind compile = {run_task, j};
   for (uint32_t d = 0; d < n; d++) init_task(j, d);
-  j->workspaces = hilo_workspaces_create(p->kept, n_threads);
-  const hilo_queue_options options = {.run = run_task,
-                                      .ctx = j,
-                                      .n_threads = n_threads,
-                                      .max_tasks = MAX_TASKS,
-                                      .max_bytes = max_bytes_in_flight(p->config)};
-  hilo_queue *queue = hilo_queue_create(p->kept, &options);
+  hilo_queue_start(queue, n);
   for (uint32_t d = 0; d < n; d++)
-    while (!hilo_queue_try_push(queue, &j->tasks[d], bytes_of(j, d))) join_one(queue);
+    while (!hilo_queue_try_push(queue, &compile, &j->tasks[d], bytes_of(j, d))) join_one(queue);
+  const hilo_status status = hilo_netlist_check(&j->cut, p->diags, p->scratch);
+  if (status != HILO_OK) hilo_queue_cancel(queue);
   while (join_one(queue)) continue;
-  hilo_queue_destroy(queue);
-  hilo_workspaces_destroy(j->workspaces, n_threads);
-  return report_failures(j);
+  return status == HILO_OK ? report_failures(j) : status;
 }
 
 /* Files of a definition get their names. Runs in any thread. */
@@ -219,22 +205,13 @@ static void run_commit(void *ctx, void *its, unsigned worker_ix) {
   t->kept.oom = NULL;
 }
 
-/* Names for the files of all definitions. Of many, by all threads: each rename is a journal entry.
- */
+/* Names for the files of all definitions, by all threads: each rename is a journal entry. */
 static hilo_status commit_definitions(job *j) {
-  enum { FEW = 64 };
-  hilo_program *p = j->program;
-  const uint32_t n = j->cut.n_definitions;
-  const hilo_queue_options options = {.run = run_commit,
-                                      .ctx = j,
-                                      .n_threads =
-                                          n < FEW ? 1 : hilo_threads_for(p->config->jobs, n),
-                                      .max_tasks = MAX_TASKS};
-  hilo_queue *queue = hilo_queue_create(p->kept, &options);
-  for (uint32_t d = 0; d < n; d++)
-    while (!hilo_queue_try_push(queue, &j->tasks[d], 0)) join_one(queue);
+  hilo_queue *queue = j->program->crew->queue;
+  const hilo_queue_kind commit = {run_commit, j};
+  for (uint32_t d = 0; d < j->cut.n_definitions; d++)
+    while (!hilo_queue_try_push(queue, &commit, &j->tasks[d], 0)) join_one(queue);
   while (join_one(queue)) continue;
-  hilo_queue_destroy(queue);
   return report_failures(j);
 }
 
@@ -323,14 +300,14 @@ static hilo_status prepare(job *j, hilo_module *m, hilo_layers *layers, hilo_uni
   report_pieces(j);
   hilo_arena_reset(p->scratch);
   hilo_phases_end(p->phases, HILO_PHASE_CUT);
-  return hilo_netlist_check(&j->cut, p->diags, p->scratch);
+  return HILO_OK;
 }
 
-static hilo_status write_netlist(job *j, const char *signature) {
+static hilo_status write_netlist(job *j) {
   hilo_program *p = j->program;
   const hilo_netlist netlist = {.cut = &j->cut,
                                 .config = p->config,
-                                .signature = signature,
+                                .signature = j->signature,
                                 .digests = j->digests,
                                 .program = j->output};
   hilo_sb sb = hilo_sb_make(p->text);
@@ -392,20 +369,15 @@ static hilo_log quiet_log(const hilo_log *log) {
 
 static hilo_status run(job *j, hilo_module *m) {
   hilo_program *p = j->program;
-  char signature[HILO_SHA256_HEX + 1];
-  hilo_module_signature(m, p->scratch, signature);
-  hilo_phases_end(p->phases, HILO_PHASE_SIGN);
-  hilo_arena_reset(p->scratch);
   hilo_layers layers;
   hilo_units units;
   warn_of_unknown_points(p);
   HILO_TRY(prepare(j, m, &layers, &units));
-  hilo_phases_end(p->phases, HILO_PHASE_NETLIST);
   j->digests = HILO_NEW_ZEROED(p->kept, hilo_digest, j->cut.n_definitions + 1);
   j->tasks = HILO_NEW_ZEROED(p->kept, task, j->cut.n_definitions + 1);
   HILO_TRY(compile_definitions(j));
   hilo_phases_end(p->phases, HILO_PHASE_COMPILE);
-  HILO_TRY(write_netlist(j, signature));
+  HILO_TRY(write_netlist(j));
   hilo_phases_end(p->phases, HILO_PHASE_NETLIST);
   HILO_TRY(commit(j));
   hilo_phases_end(p->phases, HILO_PHASE_COMMIT);
@@ -422,16 +394,20 @@ static void clean_up(job *j, bool failed) {
   }
 }
 
-hilo_status hilo_compile_partitioned(hilo_program *p, hilo_module *m) {
+hilo_status hilo_compile_partitioned(hilo_program *p, hilo_module *m, const char *signature) {
   jmp_buf oom;
   hilo_arena *const arenas[] = {p->kept, p->scratch, m->arena, p->diags->arena};
   jmp_buf *const outer = p->kept->oom;
-  job j = {.program = p, .output = program_name(p->config), .quiet = quiet_log(p->log)};
+  job j = {.program = p,
+           .signature = signature,
+           .output = program_name(p->config),
+           .quiet = quiet_log(p->log)};
   job *volatile kept = &j; /* read after a longjmp */
   volatile hilo_status status = HILO_OUT_OF_MEMORY;
   for (size_t k = 0; k < HILO_COUNT(arenas); k++) arenas[k]->oom = &oom;
   if (setjmp(oom) == 0) status = run(kept, m);
   for (size_t k = 0; k < HILO_COUNT(arenas); k++) arenas[k]->oom = outer;
+  hilo_queue_drain(kept->program->crew->queue);
   clean_up(kept, status != HILO_OK);
   return status;
 }

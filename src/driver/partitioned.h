@@ -5,8 +5,10 @@
 
 #include "driver/program.h"
 
-/* `m` is loaded and verified; it changes. Writes sg<NN>/ and hlo_netlist.json below the output
- * directory, or nothing. */
-HILO_NODISCARD hilo_status hilo_compile_partitioned(hilo_program *p, hilo_module *m);
+/* `m` is loaded and verified; it changes. `signature` is that of the module as it was read, in hex.
+ * Writes sg<NN>/ and hlo_netlist.json below the output directory, or nothing. The queue of p->crew
+ * is empty before and after. */
+HILO_NODISCARD hilo_status hilo_compile_partitioned(hilo_program *p, hilo_module *m,
+                                                    const char *signature);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "driver/config.h"
+#include "driver/crew.h"
 #include "driver/dumps.h"
 #include "driver/phases.h"
 #include "driver/pipeline.h"
@@ -17,6 +18,7 @@ typedef struct {
   hilo_diags *diags;
   hilo_arena *scratch, *text;    /* needed while the program is made */
   hilo_arena *kept;              /* what is left of it: `outputs` */
+  hilo_crew *crew;               /* that compiles it; NULL: not a whole compile */
   hilo_phases *phases;           /* of the compile that it is part of; NULL: nobody asks */
   hilo_prover *prover;           /* of --check-each, in `text`; else NULL */
   hilo_dumper dumper;            /* of what is printed around passes */

@@ -33,12 +33,4 @@ static inline void hilo_workspace_deinit(hilo_workspace *w) {
   hilo_arena_deinit(&w->module);
 }
 
-/* `n` of them, in `arena`. */
-hilo_workspace *hilo_workspaces_create(hilo_arena *arena, unsigned n);
-void hilo_workspaces_destroy(hilo_workspace *workspaces, unsigned n);
-
-/* How many threads: `jobs` as given (0: one for each core that this process may use), never more
- * than tasks. */
-unsigned hilo_threads_for(int32_t jobs, uint32_t n_tasks);
-
 #endif

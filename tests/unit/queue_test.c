@@ -22,6 +22,15 @@ typedef struct {
   uint32_t cancel_at;
 } counters;
 
+static hilo_queue *start(hilo_arena *arena, unsigned n_threads, uint32_t max_tasks,
+                         uint64_t max_bytes) {
+  hilo_queue *queue =
+      hilo_queue_create(arena, &(hilo_queue_options){n_threads, max_tasks, max_bytes});
+  hilo_queue_start(queue, n_threads / 2);
+  hilo_queue_start(queue, n_threads);
+  return queue;
+}
+
 static uint64_t work_of(uint32_t ix) {
   uint64_t x = ix + 1;
   for (uint32_t i = 0; i < 50 + ix % 200; i++) x = x * 6364136223846793005u + 1442695040888963407u;
@@ -61,10 +70,11 @@ static void join_one(hilo_queue *queue, task *tasks, join_state *j) {
   j->bytes_in_flight -= bytes_of(j->next++);
 }
 
-static void push_all(hilo_queue *queue, task *tasks, uint32_t n, join_state *j) {
+static void push_all(hilo_queue *queue, const hilo_queue_kind *kind, task *tasks, uint32_t n,
+                     join_state *j) {
   for (uint32_t i = 0; i < n; i++) {
     tasks[i] = (task){.ix = i, .is_slow = i % 64 == 0};
-    while (!hilo_queue_try_push(queue, &tasks[i], bytes_of(i))) join_one(queue, tasks, j);
+    while (!hilo_queue_try_push(queue, kind, &tasks[i], bytes_of(i))) join_one(queue, tasks, j);
     j->n_in_flight++;
     j->bytes_in_flight += bytes_of(i);
     if (j->n_in_flight > j->max_tasks_seen) j->max_tasks_seen = j->n_in_flight;
@@ -76,11 +86,11 @@ static void run_tasks(unsigned n_threads, uint32_t max_tasks, uint64_t max_bytes
   hilo_arena arena;
   hilo_arena_init(&arena, NULL, NULL);
   counters c = {.n_threads = n_threads};
+  const hilo_queue_kind kind = {run, &c};
   task *tasks = HILO_NEW_ARRAY(&arena, task, n + 1);
-  hilo_queue *queue =
-      hilo_queue_create(&arena, &(hilo_queue_options){run, &c, n_threads, max_tasks, max_bytes});
+  hilo_queue *queue = start(&arena, n_threads, max_tasks, max_bytes);
   join_state j = {0};
-  push_all(queue, tasks, n, &j);
+  push_all(queue, &kind, tasks, n, &j);
   while (j.next < n) join_one(queue, tasks, &j);
   bool ran;
   assert_null(hilo_queue_join(queue, &ran));
@@ -119,21 +129,22 @@ static void test_bound_is_exact(void **state) {
   hilo_arena arena;
   hilo_arena_init(&arena, NULL, NULL);
   counters c = {.n_threads = 1};
+  const hilo_queue_kind kind = {run, &c};
   task tasks[4] = {{0}};
   bool ran;
-  hilo_queue *queue = hilo_queue_create(&arena, &(hilo_queue_options){run, &c, 1, 3, 100});
-  assert_true(hilo_queue_try_push(queue, &tasks[0], 60));
-  assert_false(hilo_queue_try_push(queue, &tasks[1], 41));
-  assert_false(hilo_queue_try_push(queue, &tasks[1], UINT64_MAX));
-  assert_true(hilo_queue_try_push(queue, &tasks[1], 40));
-  assert_true(hilo_queue_try_push(queue, &tasks[2], 0));
-  assert_false(hilo_queue_try_push(queue, &tasks[3], 0)); /* the count */
+  hilo_queue *queue = start(&arena, 1, 3, 100);
+  assert_true(hilo_queue_try_push(queue, &kind, &tasks[0], 60));
+  assert_false(hilo_queue_try_push(queue, &kind, &tasks[1], 41));
+  assert_false(hilo_queue_try_push(queue, &kind, &tasks[1], UINT64_MAX));
+  assert_true(hilo_queue_try_push(queue, &kind, &tasks[1], 40));
+  assert_true(hilo_queue_try_push(queue, &kind, &tasks[2], 0));
+  assert_false(hilo_queue_try_push(queue, &kind, &tasks[3], 0)); /* the count */
   for (int i = 0; i < 3; i++) assert_ptr_equal(hilo_queue_join(queue, &ran), &tasks[i]);
-  assert_true(hilo_queue_try_push(queue, &tasks[3], UINT64_MAX)); /* alone */
-  assert_false(hilo_queue_try_push(queue, &tasks[0], 0));
+  assert_true(hilo_queue_try_push(queue, &kind, &tasks[3], UINT64_MAX)); /* alone */
+  assert_false(hilo_queue_try_push(queue, &kind, &tasks[0], 0));
   assert_ptr_equal(hilo_queue_join(queue, &ran), &tasks[3]);
   tasks[0].result = 0;
-  assert_true(hilo_queue_try_push(queue, &tasks[0], 1));
+  assert_true(hilo_queue_try_push(queue, &kind, &tasks[0], 1));
   hilo_queue_destroy(queue);
   assert_int_equal(tasks[0].result, 0); /* dropped, not run */
   hilo_arena_deinit(&arena);
@@ -146,12 +157,13 @@ static void test_cancel(void **state) {
     hilo_arena arena;
     hilo_arena_init(&arena, NULL, NULL);
     counters c = {.n_threads = thread_counts[i], .cancel_at = 20};
+    const hilo_queue_kind kind = {run, &c};
     static task tasks[N];
     /* Cancelled from a task: everything is still joined, in order, and most did not run. */
-    c.queue = hilo_queue_create(&arena, &(hilo_queue_options){run, &c, thread_counts[i], 1024, 0});
+    c.queue = start(&arena, thread_counts[i], 1024, 0);
     for (uint32_t t = 0; t < N; t++) tasks[t] = (task){.ix = t, .is_slow = t > 0 && t % 10 == 0};
     join_state j = {0};
-    for (uint32_t t = 0; t < N; t++) assert_true(hilo_queue_try_push(c.queue, &tasks[t], 1));
+    for (uint32_t t = 0; t < N; t++) assert_true(hilo_queue_try_push(c.queue, &kind, &tasks[t], 1));
     while (j.next < N) join_one(c.queue, tasks, &j);
     assert_true(j.n_ran >= 20 && j.n_ran < N);
     assert_int_equal(j.n_ran, atomic_load(&c.n_run));
@@ -167,17 +179,61 @@ static void test_destroy_with_tasks_in_flight(void **state) {
       hilo_arena arena;
       hilo_arena_init(&arena, NULL, NULL);
       counters c = {.n_threads = thread_counts[i]};
+      const hilo_queue_kind kind = {run, &c};
       static task tasks[40];
       memset(tasks, 0, sizeof(tasks));
-      hilo_queue *queue =
-          hilo_queue_create(&arena, &(hilo_queue_options){run, &c, thread_counts[i], 64, 0});
-      for (uint32_t t = 0; t < n; t++) assert_true(hilo_queue_try_push(queue, &tasks[t], 1));
+      hilo_queue *queue = start(&arena, thread_counts[i], 64, 0);
+      for (uint32_t t = 0; t < n; t++) assert_true(hilo_queue_try_push(queue, &kind, &tasks[t], 1));
       hilo_queue_destroy(queue);
       hilo_arena_deinit(&arena);
       uint32_t n_done = 0;
       for (uint32_t t = 0; t < n; t++) n_done += tasks[t].result != 0;
       assert_int_equal(n_done, atomic_load(&c.n_run));
     }
+  }
+}
+
+static void add_one(void *ctx, void *argument, unsigned worker_ix) {
+  (void)ctx, (void)worker_ix;
+  ((task *)argument)->result++;
+}
+
+/* Workers that were started in two steps, tasks of two kinds at once, and again after a drain. */
+static void test_kinds_and_drain(void **state) {
+  (void)state;
+  for (size_t i = 0; i < HILO_COUNT(thread_counts); i++) {
+    enum { N = 100 };
+    hilo_arena arena;
+    hilo_arena_init(&arena, NULL, NULL);
+    counters c = {.n_threads = thread_counts[i]};
+    static task tasks[N];
+    bool ran;
+    hilo_queue *queue = start(&arena, thread_counts[i], 2 * N, 0);
+    hilo_queue_start(queue, thread_counts[i] + 1); /* no more than there may be */
+    for (uint32_t round = 0; round < 3; round++) {
+      for (uint32_t t = 0; t < N; t++) {
+        /* gone when the task runs: what is kept of it is a copy */
+        const hilo_queue_kind kind =
+            t % 2 ? (hilo_queue_kind){add_one, NULL} : (hilo_queue_kind){run, &c};
+        tasks[t] = (task){.ix = t, .result = 41};
+        assert_true(hilo_queue_try_push(queue, &kind, &tasks[t], 1));
+      }
+      if (round == 1) {
+        hilo_queue_drain(queue);
+        for (uint32_t t = 0; t < N; t++)
+          assert_true(tasks[t].result == 41 || tasks[t].result == (t % 2 ? 42 : work_of(t)));
+        assert_null(hilo_queue_join(queue, &ran));
+        continue;
+      }
+      for (uint32_t t = 0; t < N; t++) {
+        assert_ptr_equal(hilo_queue_join(queue, &ran), &tasks[t]);
+        assert_true(ran);
+        assert_int_equal(tasks[t].result, t % 2 ? 42 : work_of(t));
+      }
+    }
+    hilo_queue_destroy(queue);
+    assert_false(c.bad_worker);
+    hilo_arena_deinit(&arena);
   }
 }
 
@@ -188,6 +244,7 @@ int main(void) {
       cmocka_unit_test(test_bound_is_exact),
       cmocka_unit_test(test_cancel),
       cmocka_unit_test(test_destroy_with_tasks_in_flight),
+      cmocka_unit_test(test_kinds_and_drain),
   };
   return cmocka_run_group_tests_name("queue", tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ typedef struct {
   hilo_module *m;
   hilo_comp comp;
   uint64_t random;
-  hilo_string file; /* of the metadata */
+  hilo_label file; /* of the metadata */
   hilo_record meta; /* of what is added next */
   int64_t line;
   uint32_t n_params;
@@ -262,12 +262,12 @@ static void at(model *md, const char *what) {
   const int length =
       snprintf(text, sizeof text, "jit(step)/layer_%u/%s/%s", md->layer, md->part, what);
   const hilo_meta_attrs attrs = {
-      .op_type = hilo_module_string(g->m, hilo_str_of(what)),
-      .op_name = hilo_module_string(g->m, (hilo_str){text, (size_t)length}),
+      .op_type = hilo_module_label(g->m, hilo_str_of(what)),
+      .op_name = hilo_module_label(g->m, (hilo_str){text, (size_t)length}),
       .source_file = g->file,
       .source_line = 10 + g->line++ % 90,
   };
-  g->meta = hilo_meta_put(&g->m->records, &attrs);
+  g->meta = hilo_meta_put(&g->m->labels, &attrs);
 }
 
 /* x · logistic(x), as `jax.nn.silu` is called in each layer. */
@@ -465,7 +465,7 @@ hilo_module *hilo_generate(hilo_arena *arena, hilo_generate_kind kind, uint32_t 
   m->header.name = hilo_module_string(m, hilo_str_of(hilo_generate_names[kind]));
   m->header.num_replicas = 1;
   m->header.num_partitions = 1;
-  g.file = hilo_module_string(m, HILO_STR("model.py"));
+  g.file = hilo_module_label(m, HILO_STR("model.py"));
   make[kind](&g, n);
   return m;
 }

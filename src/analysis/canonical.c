@@ -80,13 +80,17 @@ static void put_num(hilo_sb *sb, uint64_t v) {
   sb->n = (size_t)(num_to(hilo_sb_reserve(sb, MAX_NUM), v) - sb->p);
 }
 
-static void put_str(hilo_canonical *c, hilo_string s) {
-  const hilo_str text = hilo_string_of(c->m, s);
+static void put_text(hilo_canonical *c, hilo_str text) {
   put_num(&c->body, text.n);
   hilo_sb_str(&c->body, text);
 }
 
+static void put_str(hilo_canonical *c, hilo_string s) { put_text(c, hilo_string_of(c->m, s)); }
+
+static void put_label(hilo_canonical *c, hilo_label s) { put_text(c, hilo_label_of(c->m, s)); }
+
 static void put_record(hilo_canonical *c, hilo_record r);
+static void put_meta(hilo_canonical *c, hilo_record r);
 
 /* Types nest (tuples), and tuples may be deep: an explicit stack of what is left to write. */
 static void put_type(hilo_canonical *c, hilo_type first) {
@@ -120,6 +124,7 @@ static void put_list(hilo_canonical *c, hilo_dims list, hilo_field_kind kind) {
     case HILO_KIND_STRS: put_str(c, (hilo_string){(uint32_t)list.v[k]}); break;
     case HILO_KIND_TYPES: put_type(c, (hilo_type){(uint32_t)list.v[k]}); break;
     case HILO_KIND_RECS: put_record(c, (hilo_record){(uint32_t)list.v[k]}); break;
+    case HILO_KIND_METAS: put_meta(c, (hilo_record){(uint32_t)list.v[k]}); break;
     default: put_num(&c->body, (uint64_t)list.v[k]); break;
     }
   }
@@ -139,6 +144,7 @@ static void put_field(hilo_canonical *c, const char *at, hilo_field_kind kind) {
     put_num(&c->body, word);
     break;
   case HILO_KIND_STR: put_str(c, *(const hilo_string *)(const void *)at); break;
+  case HILO_KIND_LABEL: put_label(c, *(const hilo_label *)(const void *)at); break;
   case HILO_KIND_TYPE: put_type(c, *(const hilo_type *)(const void *)at); break;
   case HILO_KIND_REC: put_record(c, *(const hilo_record *)(const void *)at); break;
   default: put_list(c, *(const hilo_dims *)(const void *)at, kind); break;
@@ -147,18 +153,21 @@ static void put_field(hilo_canonical *c, const char *at, hilo_field_kind kind) {
 
 /* Records refer to records that were there before them, so the depth is bounded by the families'
  * nesting, which readers bound (sharding tuples). */
-static void put_record(hilo_canonical *c, hilo_record r) {
+static void put_record_of(hilo_canonical *c, const hilo_store *store, hilo_record r) {
   enum { MAX_STRUCT_BYTES = 512 };
-  const hilo_family family = hilo_record_family(&c->m->records, r);
+  const hilo_family family = hilo_record_family(store, r);
   put_num(&c->body, (uint64_t)family);
   if (family == HILO_FAMILY_none) return;
   const hilo_family_info *info = &hilo_family_table[family];
   HILO_CHECK(info->bytes <= MAX_STRUCT_BYTES);
   _Alignas(16) char attrs[MAX_STRUCT_BYTES];
-  hilo_record_get(&c->m->records, family, r, attrs);
+  hilo_record_get(store, family, r, attrs);
   for (uint32_t k = 0; k < info->n_fields; k++)
     put_field(c, attrs + info->fields[k].offset, (hilo_field_kind)info->fields[k].kind);
 }
+
+static void put_record(hilo_canonical *c, hilo_record r) { put_record_of(c, &c->m->records, r); }
+static void put_meta(hilo_canonical *c, hilo_record r) { put_record_of(c, &c->m->labels, r); }
 
 static void put_literal(hilo_canonical *c, hilo_literal l) {
   const hilo_literal_row *row = hilo_literal_get(c->m, l);

@@ -175,6 +175,20 @@ size_t hilo_store_live_bytes(const hilo_store *store) {
          (store->slots ? ((size_t)store->mask + 1) * sizeof(*store->slots) : 0);
 }
 
+size_t hilo_store_string_bytes(const hilo_store *store) {
+  if (!store->n) return 0;
+  const size_t n_slots = (size_t)store->mask + 1;
+  size_t bytes = 0, n = 0;
+  for (size_t i = 0; i < n_slots; i++) {
+    if (!store->slots[i].handle) continue;
+    const hilo_store_record *r = hilo_store_get(store, store->slots[i].handle);
+    if (r->tag) continue;
+    bytes += (sizeof(*r) + (size_t)r->bytes + 7) / 8 * 8;
+    n++;
+  }
+  return bytes + n * n_slots / store->n * sizeof(*store->slots);
+}
+
 hilo_string hilo_string_put(hilo_store *store, hilo_str s) {
   return (hilo_string){s.n ? hilo_store_put(store, 0, s.p, s.n) : 0};
 }

@@ -57,12 +57,15 @@ bool hilo_store_has_tag(const hilo_store *store, uint32_t tag);
 /* Bytes of memory that the store itself occupies (the base's not counted). */
 size_t hilo_store_live_bytes(const hilo_store *store);
 
-/* Strings: handle 0 is the empty string. */
+/* Strings: handle 0 is the empty string. Their tag is 0. */
 typedef struct {
   uint32_t ix;
 } hilo_string;
 #define HILO_STRING_EMPTY ((hilo_string){0})
 hilo_string hilo_string_put(hilo_store *store, hilo_str s);
+/* Of the live bytes those of the strings, where a store holds other records as well: their share of
+ * the table counted. Looks at every record. */
+size_t hilo_store_string_bytes(const hilo_store *store);
 static inline hilo_str hilo_string_get(const hilo_store *store, hilo_string s) {
   if (!s.ix) return HILO_STR("");
   const hilo_store_record *r = hilo_store_get(store, s.ix);

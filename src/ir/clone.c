@@ -196,6 +196,7 @@ hilo_module *hilo_module_clone(const hilo_module *m, hilo_arena *arena) {
   hilo_store_clone(&to->strings, arena, &m->strings);
   hilo_store_clone(&to->types, arena, &m->types);
   hilo_store_clone(&to->records, arena, &m->records);
+  hilo_store_clone(&to->labels, arena, &m->labels);
   to->dialect = m->dialect;
   to->input = m->input;
   to->input_name = copy_bytes(arena, m->input_name);

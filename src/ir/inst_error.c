@@ -6,7 +6,7 @@
 hilo_str hilo_inst_source(const hilo_module *m, hilo_inst i, int64_t *line) {
   const hilo_meta_attrs meta = hilo_inst_meta(m, i);
   *line = meta.source_line;
-  if (meta.source_file.ix) return hilo_string_of(m, meta.source_file);
+  if (meta.source_file.ix) return hilo_label_of(m, meta.source_file);
   const int64_t frame = meta.stack_frame_id;
   if (frame < 1 || frame > m->header.stack.n_frames) return HILO_STR("");
   const uint32_t location = m->header.stack.frames[frame - 1].location;
@@ -121,7 +121,7 @@ hilo_status hilo_inst_error(const hilo_module *m, hilo_diags *diags, hilo_diag_c
   va_end(args);
   if (diags->n == n_before) return status;
   note_text(m, diags, i);
-  const hilo_str op_name = hilo_string_of(m, hilo_inst_meta(m, i).op_name);
+  const hilo_str op_name = hilo_label_of(m, hilo_inst_meta(m, i).op_name);
   if (op_name.n) hilo_diag_note(diags, "op_name: %.*s", HILO_FMT(op_name));
   int64_t line = 0;
   const hilo_str source = hilo_inst_source(m, i, &line);

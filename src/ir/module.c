@@ -15,6 +15,7 @@ hilo_module *hilo_module_create(hilo_arena *arena, const hilo_module *base) {
   hilo_store_init(&m->strings, arena, base ? &base->strings : NULL);
   hilo_store_init(&m->types, arena, base ? &base->types : NULL);
   hilo_store_init(&m->records, arena, base ? &base->records : NULL);
+  hilo_store_init(&m->labels, arena, base ? &base->labels : NULL);
   m->literal_by_hash = hilo_map_make(arena);
   m->edges = hilo_map_make(arena);
   m->next_num = hilo_map_make(arena);
@@ -71,6 +72,13 @@ hilo_string hilo_module_string(hilo_module *m, hilo_str s) {
 }
 hilo_str hilo_string_of(const hilo_module *m, hilo_string s) {
   return hilo_string_get(&m->strings, s);
+}
+
+hilo_label hilo_module_label(hilo_module *m, hilo_str s) {
+  return (hilo_label){hilo_string_put(&m->labels, s).ix};
+}
+hilo_str hilo_label_of(const hilo_module *m, hilo_label label) {
+  return hilo_string_get(&m->labels, (hilo_string){label.ix});
 }
 
 hilo_comp hilo_comp_add(hilo_module *m, hilo_name name) {
@@ -150,14 +158,16 @@ hilo_comp_list hilo_module_comps_postorder(const hilo_module *m, hilo_arena *are
 }
 
 hilo_module_bytes hilo_module_live_bytes(const hilo_module *m) {
+  const uint64_t labels = hilo_store_live_bytes(&m->labels),
+                 label_strings = hilo_store_string_bytes(&m->labels);
   hilo_module_bytes b = {
       .columns = (uint64_t)m->cap_inst * HILO_INST_COLUMN_BYTES,
       .operands = (uint64_t)m->operand.cap * sizeof(hilo_operand_slot),
       .comps = (uint64_t)m->comp.cap * sizeof(hilo_comp_row) +
                ((uint64_t)m->called.cap + m->param_pool.cap) * sizeof(uint32_t),
       .types = hilo_store_live_bytes(&m->types),
-      .records = hilo_store_live_bytes(&m->records),
-      .strings = hilo_store_live_bytes(&m->strings),
+      .records = hilo_store_live_bytes(&m->records) + labels - label_strings,
+      .strings = hilo_store_live_bytes(&m->strings) + label_strings,
       .literals = (uint64_t)m->literal.cap * sizeof(hilo_literal_row),
       .other = (uint64_t)m->edge.cap * sizeof(hilo_control_edge) + sizeof(hilo_module),
   };

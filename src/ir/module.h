@@ -189,6 +189,7 @@ typedef struct hilo_module {
   hilo_comp entry;
   uint32_t tag; /* of handles, debug builds */
   hilo_store strings, types, records;
+  hilo_store labels; /* `meta` records and the strings that they refer to, and nothing else */
   hilo_inst_columns inst;
   uint32_t n_inst_slots, cap_inst; /* slots used, slot 0 included; capacity of the columns */
   uint32_t n_insts;                /* live instructions */
@@ -311,7 +312,7 @@ static inline hilo_record hilo_inst_meta_record(const hilo_module *m, hilo_inst 
   return (hilo_record){m->inst.meta[hilo_ix(m, i)]};
 }
 static inline hilo_meta_attrs hilo_inst_meta(const hilo_module *m, hilo_inst i) {
-  return hilo_meta_get(&m->records, hilo_inst_meta_record(m, i));
+  return hilo_meta_get(&m->labels, hilo_inst_meta_record(m, i));
 }
 /* Which called computation is which; as in XLA's proto. A conditional calls its branches in order.
  */
@@ -423,6 +424,9 @@ void hilo_comps_visit(const hilo_module *m, hilo_arena *scratch, hilo_comp c, ui
 /* ---- names ---- */
 hilo_str hilo_string_of(const hilo_module *m, hilo_string s);
 hilo_string hilo_module_string(hilo_module *m, hilo_str s);
+/* The same of metadata. */
+hilo_str hilo_label_of(const hilo_module *m, hilo_label label);
+hilo_label hilo_module_label(hilo_module *m, hilo_str s);
 /* Split `fusion.12` into its base and number (HILO_NO_NUM: none). */
 hilo_str hilo_name_split(hilo_str text, uint32_t *number);
 /* The same with the base interned. */

@@ -15,9 +15,11 @@
 #define HILO_FIELD_BOOL(family, field) FIELD(family, field, BOOL)
 #define HILO_FIELD_FLOAT(family, field) FIELD(family, field, FLOAT)
 #define HILO_FIELD_STR(family, field) FIELD(family, field, STR)
+#define HILO_FIELD_LABEL(family, field) FIELD(family, field, LABEL)
 #define HILO_FIELD_TYPE(family, field) FIELD(family, field, TYPE)
 #define HILO_FIELD_REC(family, field) FIELD(family, field, REC)
 #define HILO_FIELD_RECS(family, field) FIELD(family, field, RECS)
+#define HILO_FIELD_METAS(family, field) FIELD(family, field, METAS)
 #define HILO_FIELD_STRS(family, field) FIELD(family, field, STRS)
 #define HILO_FIELD_TYPES(family, field) FIELD(family, field, TYPES)
 #define HILO_RECORD_END(family)                                                                    \
@@ -38,7 +40,8 @@ const hilo_family_info hilo_family_table[HILO_FAMILY_COUNT] = {
 
 static bool is_list(unsigned kind) {
   enum {
-    LISTS = 1 << HILO_KIND_DIMS | 1 << HILO_KIND_RECS | 1 << HILO_KIND_STRS | 1 << HILO_KIND_TYPES
+    LISTS = 1 << HILO_KIND_DIMS | 1 << HILO_KIND_RECS | 1 << HILO_KIND_METAS | 1 << HILO_KIND_STRS |
+            1 << HILO_KIND_TYPES
   };
   return LISTS >> kind & 1;
 }
@@ -99,9 +102,11 @@ typedef struct {
 #define HILO_FIELD_BOOL(family, field) SCALAR(a->field)
 #define HILO_FIELD_FLOAT(family, field) SCALAR(a->field != 0 || signbit(a->field))
 #define HILO_FIELD_STR(family, field) SCALAR(a->field.ix)
+#define HILO_FIELD_LABEL(family, field) SCALAR(a->field.ix)
 #define HILO_FIELD_TYPE(family, field) SCALAR(a->field.ix)
 #define HILO_FIELD_REC(family, field) SCALAR(a->field.ix)
 #define HILO_FIELD_RECS(family, field) LIST(a->field)
+#define HILO_FIELD_METAS(family, field) LIST(a->field)
 #define HILO_FIELD_STRS(family, field) LIST(a->field)
 #define HILO_FIELD_TYPES(family, field) LIST(a->field)
 #define HILO_RECORD_END(family)                                                                    \
@@ -185,17 +190,17 @@ void hilo_record_get(const hilo_store *records, hilo_family family, hilo_record 
   }
 }
 
-hilo_string hilo_meta_op_name(const hilo_store *records, hilo_record record) {
+hilo_label hilo_meta_op_name(const hilo_store *labels, hilo_record record) {
   enum { OP_NAME = 1 }; /* the field's number; what stands before it is one word as well */
   HILO_CHECK(fields_meta[OP_NAME].offset == offsetof(hilo_meta_attrs, op_name) &&
-             fields_meta[0].kind == HILO_KIND_STR);
-  if (!record.ix) return HILO_STRING_EMPTY;
-  const hilo_store_record *r = hilo_store_get(records, record.ix);
+             fields_meta[0].kind == HILO_KIND_LABEL);
+  if (!record.ix) return HILO_LABEL_EMPTY;
+  const hilo_store_record *r = hilo_store_get(labels, record.ix);
   const uint32_t mask = r->tag >> TAG_MASK_SHIFT, at = mask & 1;
-  if (!(mask >> OP_NAME & 1)) return HILO_STRING_EMPTY;
+  if (!(mask >> OP_NAME & 1)) return HILO_LABEL_EMPTY;
   if (r->tag & TAG_NARROW)
-    return (hilo_string){(uint32_t)((const int32_t *)(const void *)r->data)[at]};
-  return (hilo_string){(uint32_t)((const int64_t *)(const void *)r->data)[at]};
+    return (hilo_label){(uint32_t)((const int32_t *)(const void *)r->data)[at]};
+  return (hilo_label){(uint32_t)((const int64_t *)(const void *)r->data)[at]};
 }
 
 hilo_family hilo_record_family(const hilo_store *records, hilo_record record) {

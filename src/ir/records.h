@@ -2,7 +2,8 @@
  * records.def.
  *
  * A `get` of HILO_RECORD_NONE gives all zeros. Lists in a struct that came from `get` point into
- * the store and stay valid as long as the module. Put copies; equal contents give equal handles. */
+ * the store and stay valid as long as the module. Put copies; equal contents give equal handles.
+ * The store is `records` of a module, for the family `meta` its `labels`. */
 #ifndef HILO_IR_RECORDS_H
 #define HILO_IR_RECORDS_H
 
@@ -31,15 +32,23 @@ static inline bool hilo_dims_contain(hilo_dims a, int64_t x) {
   return false;
 }
 
+/* A string that metadata refers to: it lies in the labels of a module, not among its strings. */
+typedef struct {
+  uint32_t ix;
+} hilo_label;
+#define HILO_LABEL_EMPTY ((hilo_label){0})
+
 #define HILO_RECORD(family) typedef struct {
 #define HILO_FIELD_DIMS(family, field) hilo_dims field;
 #define HILO_FIELD_INT(family, field) int64_t field;
 #define HILO_FIELD_BOOL(family, field) bool field;
 #define HILO_FIELD_FLOAT(family, field) float field;
 #define HILO_FIELD_STR(family, field) hilo_string field;
+#define HILO_FIELD_LABEL(family, field) hilo_label field;
 #define HILO_FIELD_TYPE(family, field) hilo_type field;
 #define HILO_FIELD_REC(family, field) hilo_record field;
 #define HILO_FIELD_RECS(family, field) hilo_dims field;
+#define HILO_FIELD_METAS(family, field) hilo_dims field;
 #define HILO_FIELD_STRS(family, field) hilo_dims field;
 #define HILO_FIELD_TYPES(family, field) hilo_dims field;
 #define HILO_RECORD_END(family)                                                                    \
@@ -53,9 +62,11 @@ typedef enum {
   HILO_KIND_BOOL,
   HILO_KIND_FLOAT,
   HILO_KIND_STR,
+  HILO_KIND_LABEL,
   HILO_KIND_TYPE,
   HILO_KIND_REC,
   HILO_KIND_RECS,
+  HILO_KIND_METAS,
   HILO_KIND_STRS,
   HILO_KIND_TYPES,
 } hilo_field_kind;
@@ -82,7 +93,7 @@ hilo_record hilo_record_put(hilo_store *records, hilo_family family, const void 
 void hilo_record_get(const hilo_store *records, hilo_family family, hilo_record record,
                      void *attrs);
 /* The op_name of metadata, without decoding the rest of it. */
-hilo_string hilo_meta_op_name(const hilo_store *records, hilo_record record);
+hilo_label hilo_meta_op_name(const hilo_store *labels, hilo_record record);
 /* The family of a record, HILO_FAMILY_none for HILO_RECORD_NONE. */
 hilo_family hilo_record_family(const hilo_store *records, hilo_record record);
 

@@ -7,9 +7,11 @@
 #define HILO_FIELD_BOOL(family, field)
 #define HILO_FIELD_FLOAT(family, field)
 #define HILO_FIELD_STR(family, field)
+#define HILO_FIELD_LABEL(family, field)
 #define HILO_FIELD_TYPE(family, field)
 #define HILO_FIELD_REC(family, field)
 #define HILO_FIELD_RECS(family, field)
+#define HILO_FIELD_METAS(family, field)
 #define HILO_FIELD_STRS(family, field)
 #define HILO_FIELD_TYPES(family, field)
 #endif
@@ -20,9 +22,11 @@
 #undef HILO_FIELD_BOOL
 #undef HILO_FIELD_FLOAT
 #undef HILO_FIELD_STR
+#undef HILO_FIELD_LABEL
 #undef HILO_FIELD_TYPE
 #undef HILO_FIELD_REC
 #undef HILO_FIELD_RECS
+#undef HILO_FIELD_METAS
 #undef HILO_FIELD_STRS
 #undef HILO_FIELD_TYPES
 #undef HILO_RECORD_END

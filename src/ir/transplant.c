@@ -1,5 +1,5 @@
-/* Handles of types, records and strings are valid in both modules; instructions, computations and
- * literals get new ones, found through maps that hold what was copied. */
+/* Handles of types, records, strings and labels are valid in both modules; instructions,
+ * computations and literals get new ones, found through maps that hold what was copied. */
 #include "ir/transplant.h"
 
 hilo_transplant hilo_transplant_make(const hilo_module *from, hilo_module *to) {

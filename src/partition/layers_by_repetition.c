@@ -175,7 +175,7 @@ static void cut_run(repetition *r, uint32_t nth) {
 }
 
 static bool is_of_gradient(const hilo_module *m, hilo_inst i) {
-  const hilo_str name = hilo_string_of(m, hilo_inst_meta(m, i).op_name);
+  const hilo_str name = hilo_label_of(m, hilo_inst_meta(m, i).op_name);
   const char wrapper[] = "transpose(";
   for (size_t at = 0; at + sizeof(wrapper) - 1 <= name.n; at++)
     if (!memcmp(name.p + at, wrapper, sizeof(wrapper) - 1)) return true;

@@ -90,11 +90,11 @@ static hilo_str prefix_of(hilo_str name) {
 
 /* The scopes of an op_name: 1 + their place among `names`. Each name, and each prefix of names, is
  * looked at once. */
-static uint32_t scopes_of_name(scoping *s, hilo_string name) {
+static uint32_t scopes_of_name(scoping *s, hilo_label name) {
   bool inserted;
   uint32_t *at = hilo_map_at(&s->name_of, name.ix, &inserted);
   if (!inserted) return *at;
-  const hilo_str prefix = prefix_of(hilo_string_of(s->f->m, name));
+  const hilo_str prefix = prefix_of(hilo_label_of(s->f->m, name));
   uint32_t *known = hilo_map_at(&s->prefix_of, hilo_string_put(&s->prefixes, prefix).ix, &inserted);
   if (inserted) *known = new_scopes(s, prefix);
   return *at = *known;
@@ -104,14 +104,14 @@ static uint32_t scopes_of_name(scoping *s, hilo_string name) {
 static void find_scopes(scoping *s) {
   const hilo_entry_graph *g = &s->f->graph;
   enum { UNSEEN, NO_NAME }; /* else 1 + what scopes_of_name says */
-  uint32_t *of_record = HILO_NEW_ZEROED(g->arena, uint32_t, g->m->records.next);
+  uint32_t *of_record = HILO_NEW_ZEROED(g->arena, uint32_t, g->m->labels.next);
   s->scopes = HILO_NEW_ZEROED(g->arena, uint32_t, g->m->n_inst_slots);
   for (uint32_t at = 0; at < g->n; at++) {
     const hilo_record record = hilo_inst_meta_record(g->m, g->order[at]);
     if (!record.ix || hilo_inst_is(g->m, g->order[at], HILO_OP_PARAMETER)) continue;
     uint32_t *known = &of_record[record.ix];
     if (*known == UNSEEN) {
-      const hilo_string name = hilo_meta_op_name(&g->m->records, record);
+      const hilo_label name = hilo_meta_op_name(&g->m->labels, record);
       *known = name.ix ? 1 + scopes_of_name(s, name) : NO_NAME;
     }
     s->scopes[hilo_ix(g->m, g->order[at])] = *known - 1;

@@ -10,7 +10,7 @@ typedef struct {
 static place place_of(const hilo_printer *p, hilo_inst i) {
   place at = {HILO_STR(""), HILO_STR(""), 0};
   if (!hilo_inst_meta_record(p->m, i).ix) return at;
-  at.op_name = hilo_string_of(p->m, hilo_inst_meta(p->m, i).op_name);
+  at.op_name = hilo_label_of(p->m, hilo_inst_meta(p->m, i).op_name);
   at.file = hilo_inst_source(p->m, i, &at.line);
   return at;
 }

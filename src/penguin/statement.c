@@ -203,7 +203,7 @@ void hilo_put_location(hilo_printer *p, hilo_inst at) {
     int64_t line = 0;
     hilo_str file = HILO_STR("");
     if (meta.ix) {
-      hilo_py_string(out, hilo_string_of(m, hilo_inst_meta(m, at).op_name), '"');
+      hilo_py_string(out, hilo_label_of(m, hilo_inst_meta(m, at).op_name), '"');
       file = hilo_inst_source(m, at, &line);
     }
     const hilo_name name = hilo_inst_name(m, at);

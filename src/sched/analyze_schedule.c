@@ -59,7 +59,7 @@ static void log_peak(const analyzer *a, const hilo_schedule_profile *p) {
   const hilo_lifetimes *l = &p->lifetimes;
   const hilo_inst at = l->insts[p->peak_at];
   const hilo_str name = hilo_inst_name_text(a->m, at, a->scratch);
-  const hilo_str op_name = hilo_string_of(a->m, hilo_inst_meta(a->m, at).op_name);
+  const hilo_str op_name = hilo_label_of(a->m, hilo_inst_meta(a->m, at).op_name);
   HILO_LOG(a->ctx->log, INFO,
            "AnalyzeSchedule: static %llu bytes, peak %llu bytes at op %u of %u, `%.*s` (%s%s%.*s)",
            (unsigned long long)l->static_bytes, (unsigned long long)p->peak, p->peak_at, l->n,

@@ -24,11 +24,11 @@ static bool says_backward(hilo_str name) {
 
 static bool is_named_backward(const hilo_module *m, hilo_inst i, hilo_map *known) {
   enum { NO = 1, YES = 2 };
-  const hilo_string name = hilo_meta_op_name(&m->records, hilo_inst_meta_record(m, i));
+  const hilo_label name = hilo_meta_op_name(&m->labels, hilo_inst_meta_record(m, i));
   if (!name.ix) return false;
   bool inserted;
   uint32_t *its = hilo_map_at(known, name.ix, &inserted);
-  if (inserted) *its = says_backward(hilo_string_of(m, name)) ? YES : NO;
+  if (inserted) *its = says_backward(hilo_label_of(m, name)) ? YES : NO;
   return *its == YES;
 }
 

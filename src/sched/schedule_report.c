@@ -17,7 +17,7 @@ static hilo_reported_value describe(const hilo_schedule_report *report,
   out.bytes = l->bytes[buffer];
   out.name = hilo_inst_name_text(l->m, i, report->arena);
   out.op = hilo_str_of(hilo_op_name(hilo_inst_op(l->m, i)));
-  out.op_name = hilo_str_copy(report->arena, hilo_string_of(l->m, meta.op_name));
+  out.op_name = hilo_str_copy(report->arena, hilo_label_of(l->m, meta.op_name));
   out.source = hilo_str_copy(report->arena, hilo_inst_source(l->m, i, &out.line));
   return out;
 }

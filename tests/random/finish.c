@@ -88,10 +88,10 @@ static void add_metadata(grower *g, hilo_comp c) {
   uint32_t line = 10;
   HILO_FOR_EACH_INST(g->m, c, i) {
     if (!chance(g, 25)) continue;
-    const hilo_meta_attrs meta = {.op_name = hilo_module_string(g->m, HILO_STR("jit(f)/layer/op")),
-                                  .source_file = hilo_module_string(g->m, HILO_STR("model.py")),
+    const hilo_meta_attrs meta = {.op_name = hilo_module_label(g->m, HILO_STR("jit(f)/layer/op")),
+                                  .source_file = hilo_module_label(g->m, HILO_STR("model.py")),
                                   .source_line = line++};
-    hilo_inst_set_meta(g->m, i, hilo_meta_put(&g->m->records, &meta));
+    hilo_inst_set_meta(g->m, i, hilo_meta_put(&g->m->labels, &meta));
   }
 }
 

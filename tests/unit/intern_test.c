@@ -92,6 +92,28 @@ static void test_overlay_on_an_empty_base(void **state) {
   assert_int_equal(hilo_store_put(&store, 3, "a", 1), a);
 }
 
+/* Strings beside other records: their bytes, and a share of the table. */
+static void test_string_bytes(void **state) {
+  (void)state;
+  hilo_store store, strings;
+  hilo_store_init(&store, &arena, NULL);
+  hilo_store_init(&strings, &arena, NULL);
+  assert_int_equal(hilo_store_string_bytes(&store), 0);
+  char text[16];
+  size_t bytes = 0;
+  for (uint32_t k = 0; k < 1000; k++) {
+    const size_t n = (size_t)snprintf(text, sizeof text, "string %u", k);
+    (void)hilo_string_put(&strings, (hilo_str){text, n});
+    (void)hilo_string_put(&store, (hilo_str){text, n});
+    (void)hilo_store_put(&store, 1 + k % 5, text, n);
+    bytes += 8 + (n + 7) / 8 * 8;
+  }
+  const size_t all = hilo_store_live_bytes(&store), own = hilo_store_string_bytes(&store);
+  assert_true(own > bytes && own < all - bytes);
+  const size_t only = hilo_store_string_bytes(&strings);
+  assert_true(only > bytes && only <= hilo_store_live_bytes(&strings));
+}
+
 /* The tag is content. */
 static void test_tags(void **state) {
   (void)state;
@@ -217,6 +239,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_equal_bytes_equal_handle, setup, teardown),
       cmocka_unit_test_setup_teardown(test_overlay_on_a_base, setup, teardown),
       cmocka_unit_test_setup_teardown(test_overlay_on_an_empty_base, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_string_bytes, setup, teardown),
       cmocka_unit_test_setup_teardown(test_tags, setup, teardown),
       cmocka_unit_test_setup_teardown(test_colliding_hashes, setup, teardown),
       cmocka_unit_test_setup_teardown(test_first_record_sizes, setup, teardown),

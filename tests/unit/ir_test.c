@@ -75,7 +75,7 @@ static void records_keep_every_field(void **state) {
   assert_int_equal(out.index_vector_dim, -5);
   assert_true(out.indices_are_sorted);
   const hilo_meta_attrs meta = {.source_line = 1ll << 33, .stack_frame_id = 3};
-  const hilo_meta_attrs same = hilo_meta_get(&m->records, hilo_meta_put(&m->records, &meta));
+  const hilo_meta_attrs same = hilo_meta_get(&m->labels, hilo_meta_put(&m->labels, &meta));
   assert_true(same.source_line == 1ll << 33 && same.stack_frame_id == 3 && !same.op_name.ix);
   assert_int_equal(hilo_record_family(&m->records, r), HILO_FAMILY_gather);
   int64_t many[1000];
@@ -255,6 +255,49 @@ static void clones_stand_alone(void **state) {
   hilo_arena_deinit(&other);
 }
 
+/* Metadata and its strings have a store of their own: in a clone, and under a module that stands on
+ * another, as well. */
+static void labels_go_along(void **state) {
+  hilo_module *m = *state;
+  hilo_inst i[4];
+  make_entry(m, i);
+  const hilo_string name = hilo_module_string(m, HILO_STR("only a string"));
+  const hilo_meta_attrs meta = {.op_name = hilo_module_label(m, HILO_STR("jit(f)/add")),
+                                .source_line = 7};
+  const hilo_record record = hilo_meta_put(&m->labels, &meta);
+  hilo_inst_set_meta(m, i[3], record);
+  assert_int_equal(hilo_store_find(&m->labels, 0, "only a string", 13), 0);
+  assert_int_equal(hilo_store_find(&m->strings, 0, "jit(f)/add", 10), 0);
+  assert_int_equal(hilo_meta_op_name(&m->labels, record).ix, meta.op_name.ix);
+  assert_int_equal(hilo_meta_op_name(&m->labels, HILO_RECORD_NONE).ix, 0);
+  hilo_arena other;
+  hilo_arena_init(&other, NULL, NULL);
+  hilo_module *copy = hilo_module_clone(m, &other);
+  uint32_t n = 0;
+  HILO_FOR_EACH_INST(copy, copy->entry, x) {
+    if (!hilo_inst_meta_record(copy, x).ix) continue;
+    const hilo_meta_attrs its = hilo_inst_meta(copy, x);
+    assert_true(hilo_str_is(hilo_label_of(copy, its.op_name), "jit(f)/add"));
+    assert_int_equal(its.source_line, 7);
+    n++;
+  }
+  assert_int_equal(n, 1);
+  const uint32_t end = m->labels.next;
+  hilo_module *part = hilo_module_create(&other, m);
+  assert_true(hilo_str_is(hilo_label_of(part, meta.op_name), "jit(f)/add"));
+  assert_int_equal(hilo_meta_put(&part->labels, &meta).ix, record.ix);
+  const hilo_label own = hilo_module_label(part, HILO_STR("jit(f)/mul"));
+  assert_true(own.ix >= end);
+  assert_int_equal(m->labels.next, end);
+  assert_true(hilo_str_is(hilo_string_of(part, name), "only a string"));
+  const hilo_module_bytes bytes = hilo_module_live_bytes(m);
+  assert_int_equal(bytes.total, bytes.columns + bytes.operands + bytes.comps + bytes.types +
+                                    bytes.records + bytes.strings + bytes.literals + bytes.other);
+  assert_true(bytes.records + bytes.strings >=
+              hilo_store_live_bytes(&m->labels) + hilo_store_live_bytes(&m->records));
+  hilo_arena_deinit(&other);
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
   const struct CMUnitTest tests[] = {
@@ -267,6 +310,7 @@ int main(void) {
       TEST(control_edges_are_kept_once),
       TEST(literals_are_shared_and_splats_small),
       TEST(clones_stand_alone),
+      TEST(labels_go_along),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,17 +189,17 @@ static void locations(void **state) {
        "#loc1 = loc(\"f.py\":7:3 to :12)\n"
        "#loc2 = loc(\"jit(f)/abs\"(#loc1))\n");
   hilo_meta_attrs meta = hilo_inst_meta(m, root());
-  assert_true(hilo_str_is(hilo_string_of(m, meta.op_name), "p;q"));
+  assert_true(hilo_str_is(hilo_label_of(m, meta.op_name), "p;q"));
   meta = hilo_inst_meta(m, hilo_inst_operand(m, root(), 0));
-  assert_true(hilo_str_is(hilo_string_of(m, meta.source_file), "g.py"));
+  assert_true(hilo_str_is(hilo_label_of(m, meta.source_file), "g.py"));
   assert_int_equal(meta.source_line, 9);
   meta = hilo_inst_meta(m, hilo_inst_operand(m, hilo_inst_operand(m, root(), 0), 0));
-  assert_true(hilo_str_is(hilo_string_of(m, meta.op_name), "jit(f)/abs"));
+  assert_true(hilo_str_is(hilo_label_of(m, meta.op_name), "jit(f)/abs"));
   assert_int_equal(meta.source_line, 7);
   assert_int_equal(meta.source_column, 3);
   assert_int_equal(meta.source_end_column, 12);
   assert_true(hilo_str_is(
-      hilo_string_of(m, hilo_inst_meta(m, hilo_comp_param(m, m->entry, 0)).op_name), "x"));
+      hilo_label_of(m, hilo_inst_meta(m, hilo_comp_param(m, m->entry, 0)).op_name), "x"));
 }
 
 /* B27, and what functions and modules say. */

@@ -27,6 +27,10 @@ static hilo_type array(hilo_module *m, hilo_etype etype, hilo_dims dims) {
   return hilo_type_array(&m->types, etype, dims);
 }
 
+static hilo_label label(hilo_module *m, const char *s) {
+  return hilo_module_label(m, hilo_str_of(s));
+}
+
 static hilo_string str(hilo_module *m, const char *s) {
   return hilo_module_string(m, hilo_str_of(s));
 }
@@ -214,14 +218,14 @@ static void example_of_a_matmul(void **state) {
   const hilo_dot_attrs dims = {.lhs_contracting = HILO_DIMS_OF(1),
                                .rhs_contracting = HILO_DIMS_OF(0)};
   const hilo_meta_attrs meta = {
-      .op_name = str(m, "mm"), .source_file = str(m, "mlp.py"), .source_line = 12};
+      .op_name = label(m, "mm"), .source_file = label(m, "mlp.py"), .source_line = 12};
   const hilo_inst dot = put(m,
                             (hilo_inst_desc){.op = HILO_OP_DOT,
                                              .type = out,
                                              .operands = (hilo_inst[]){x, w},
                                              .n_operands = 2,
                                              .attr = hilo_dot_put(&m->records, &dims).ix,
-                                             .meta = hilo_meta_put(&m->records, &meta)},
+                                             .meta = hilo_meta_put(&m->labels, &meta)},
                             "dot.4", 4);
   const hilo_dims_attrs to = {.dims = HILO_DIMS_OF(1)};
   const hilo_inst wide = put(m,
@@ -665,11 +669,11 @@ static void debug_files_group_by_op_name(void **state) {
   hilo_module *m = *state;
   const hilo_inst p0 = param(m, 0, array(m, HILO_F32, HILO_DIMS_OF(2)));
   const hilo_meta_attrs meta = {
-      .op_name = str(m, "f\"g"), .source_file = str(m, "a.py"), .source_line = 3};
+      .op_name = label(m, "f\"g"), .source_file = label(m, "a.py"), .source_line = 3};
   hilo_inst x = p0;
   for (int k = 0; k < 3; k++) {
     x = unary(m, HILO_OP_EXP, x, NULL, 7);
-    if (k != 1) hilo_inst_set_meta(m, x, hilo_meta_put(&m->records, &meta));
+    if (k != 1) hilo_inst_set_meta(m, x, hilo_meta_put(&m->labels, &meta));
   }
   hilo_comp_set_root(m, m->entry, x);
   hilo_penguin_files files;

@@ -132,7 +132,7 @@ void hilo_report_inst(const hilo_module *m, hilo_inst i, hilo_sb *out) {
   hilo_name_print(m, hilo_inst_name(m, i), out);
   hilo_sb_printf(out, " = %s", hilo_op_get(hilo_inst_op(m, i))->hlo);
   if (!hilo_inst_meta_record(m, i).ix) return;
-  const hilo_str op_name = hilo_string_of(m, hilo_inst_meta(m, i).op_name);
+  const hilo_str op_name = hilo_label_of(m, hilo_inst_meta(m, i).op_name);
   int64_t line = 0;
   const hilo_str file = hilo_inst_source(m, i, &line);
   if (op_name.n) hilo_sb_printf(out, ", op_name \"%.*s\"", HILO_FMT(op_name));

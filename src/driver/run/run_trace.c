@@ -128,7 +128,7 @@ static void keys_of(keyer *k, hilo_inst i, uint64_t keys[N_KEYS]) {
   keys[KEY_NAME_ALONE] = hilo_hash_combine(type_hash(m, i), name) | 1;
   keys[KEY_OP_NAME] = 0;
   if (hilo_inst_meta_record(m, i).ix) {
-    const hilo_str op_name = hilo_string_of(m, hilo_inst_meta(m, i).op_name);
+    const hilo_str op_name = hilo_label_of(m, hilo_inst_meta(m, i).op_name);
     if (op_name.n)
       keys[KEY_OP_NAME] = hilo_hash_combine(what + 1, hilo_hash_bytes(op_name.p, op_name.n)) | 1;
   }

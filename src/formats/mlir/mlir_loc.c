@@ -29,7 +29,7 @@ static bool range(mlir_reader *r, place *out, hilo_str file) {
   }
   if (out->has_file) return true;
   out->has_file = true;
-  out->meta.source_file = hilo_string_put(&r->m->strings, file);
+  out->meta.source_file = hilo_module_label(r->m, file);
   out->meta.source_line = line;
   out->meta.source_column = col;
   out->meta.source_end_line = end_line;
@@ -103,10 +103,10 @@ static bool read(mlir_reader *r, hilo_record *out) {
   hilo_sb name = hilo_sb_make(&r->scratch->arena);
   place found = {.name = &name};
   if (!location(r, &found)) return false;
-  found.meta.op_name = hilo_string_put(&r->m->strings, hilo_sb_view(&name));
+  found.meta.op_name = hilo_module_label(r->m, hilo_sb_view(&name));
   *out = hilo_attrs_are_empty(HILO_FAMILY_meta, &found.meta)
              ? HILO_RECORD_NONE
-             : hilo_meta_put(&r->m->records, &found.meta);
+             : hilo_meta_put(&r->m->labels, &found.meta);
   hilo_sb_free(&name);
   return true;
 }

@@ -319,8 +319,8 @@ static bool read_named(hilo_proto_reader *r, const Xla__NamedShardingProto *w, h
   return true;
 }
 
-static hilo_string proto_string(hilo_proto_reader *r, const char *s) {
-  return hilo_module_string(r->m, hilo_str_of(s));
+static hilo_label proto_label(hilo_proto_reader *r, const char *s) {
+  return hilo_module_label(r->m, hilo_str_of(s));
 }
 
 /* Metadata of a sharding: `meta` records. What a sharding has is names and lines. */
@@ -329,21 +329,21 @@ static hilo_dims read_metadata(hilo_proto_reader *r, size_t n, Xla__OpMetadata *
   for (size_t i = 0; i < n; i++) {
     const Xla__OpMetadata *w = list[i];
     const hilo_meta_attrs a = {
-        .op_type = proto_string(r, w->op_type),
-        .op_name = proto_string(r, w->op_name),
-        .source_file = proto_string(r, w->source_file),
+        .op_type = proto_label(r, w->op_type),
+        .op_name = proto_label(r, w->op_name),
+        .source_file = proto_label(r, w->source_file),
         .source_line = w->source_line,
         .source_end_line = w->source_end_line,
         .source_column = w->source_column,
         .source_end_column = w->source_end_column,
         .stack_frame_id = w->stack_frame_id,
         .profile_type = widen(r, w->n_profile_type, w->profile_type),
-        .deduplicated_name = proto_string(r, w->deduplicated_name),
-        .scheduling_name = proto_string(r, w->scheduling_name),
+        .deduplicated_name = proto_label(r, w->deduplicated_name),
+        .scheduling_name = proto_label(r, w->scheduling_name),
         .size_of_generated_code_in_bytes = w->size_of_generated_code_in_bytes,
         .size_of_memory_working_set_in_bytes = w->size_of_memory_working_set_in_bytes,
     };
-    v[i] = hilo_meta_put(&r->m->records, &a).ix;
+    v[i] = hilo_meta_put(&r->m->labels, &a).ix;
   }
   return (hilo_dims){v, (uint32_t)n};
 }

@@ -11,6 +11,10 @@ static hilo_string string(hilo_proto_reader *r, hilo_str s) {
   return s.n ? hilo_module_string(r->m, s) : HILO_STRING_EMPTY;
 }
 
+static hilo_label label(hilo_proto_reader *r, hilo_str s) {
+  return s.n ? hilo_module_label(r->m, s) : HILO_LABEL_EMPTY;
+}
+
 /* Bytes, or the number of bytes that the module holds once for all. */
 static bool read_payload(hilo_proto_reader *r, hilo_str bytes, hilo_str *out) {
   hilo_wire_payload w;
@@ -30,9 +34,9 @@ static bool read_new_meta(hilo_proto_reader *r, hilo_str bytes, hilo_record *out
   if (!HILO_PROTO_DECODE(r, op_metadata, bytes, &w)) return false;
   hilo_meta_attrs a;
   memset(&a, 0, sizeof(a));
-  a.op_type = string(r, w.op_type);
-  a.op_name = string(r, w.op_name);
-  a.source_file = string(r, w.source_file);
+  a.op_type = label(r, w.op_type);
+  a.op_name = label(r, w.op_name);
+  a.source_file = label(r, w.source_file);
   a.source_line = w.source_line;
   a.source_end_line = w.source_end_line;
   a.source_column = w.source_column;
@@ -41,13 +45,13 @@ static bool read_new_meta(hilo_proto_reader *r, hilo_str bytes, hilo_record *out
   a.profile_type = w.profile_type;
   a.size_of_generated_code_in_bytes = w.size_of_generated_code_in_bytes;
   a.size_of_memory_working_set_in_bytes = w.size_of_memory_working_set_in_bytes;
-  a.profile_info = string(r, w.profile_info);
-  a.deduplicated_name = string(r, w.deduplicated_name);
-  a.scheduling_name = string(r, w.scheduling_name);
+  a.profile_info = label(r, w.profile_info);
+  a.deduplicated_name = label(r, w.deduplicated_name);
+  a.scheduling_name = label(r, w.scheduling_name);
   hilo_str payload = {0};
   if (w.metadata_payload.p && !read_payload(r, w.metadata_payload, &payload)) return false;
-  a.payload = string(r, payload);
-  *out = hilo_meta_put(&r->m->records, &a);
+  a.payload = label(r, payload);
+  *out = hilo_meta_put(&r->m->labels, &a);
   return true;
 }
 

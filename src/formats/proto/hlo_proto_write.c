@@ -24,6 +24,7 @@ hilo_str hilo_proto_kept(const hilo_proto_writer *wr, hilo_done_kind kind, uint6
   switch (kind) {
   case HILO_DONE_TYPE: return wr->spans.v[wr->span_of_type[handle]];
   case HILO_DONE_RECORD: return wr->spans.v[wr->span_of_record[handle]];
+  case HILO_DONE_META: return wr->spans.v[wr->span_of_meta[handle]];
   default: return wr->spans.v[hilo_map_get(&wr->span_of_pair, pair_key(kind, handle), 0)];
   }
 }
@@ -34,6 +35,7 @@ hilo_str hilo_proto_keep(hilo_proto_writer *wr, hilo_done_kind kind, uint64_t ha
   switch (kind) {
   case HILO_DONE_TYPE: wr->span_of_type[handle] = wr->spans.n; break;
   case HILO_DONE_RECORD: wr->span_of_record[handle] = wr->spans.n; break;
+  case HILO_DONE_META: wr->span_of_meta[handle] = wr->spans.n; break;
   default: hilo_map_set(&wr->span_of_pair, pair_key(kind, handle), wr->spans.n); break;
   }
   HILO_PUSH(&wr->keep.arena, &wr->spans, copy);
@@ -246,6 +248,7 @@ hilo_status hilo_hlo_proto_write(const hilo_module *m, hilo_sb *out, hilo_diags 
   wr.sb = hilo_sb_make(&wr.keep.arena);
   wr.span_of_type = HILO_NEW_ZEROED(&wr.keep.arena, uint32_t, m->types.next);
   wr.span_of_record = HILO_NEW_ZEROED(&wr.keep.arena, uint32_t, m->records.next);
+  wr.span_of_meta = HILO_NEW_ZEROED(&wr.keep.arena, uint32_t, m->labels.next);
   wr.span_of_pair = hilo_map_make(&wr.keep.arena);
   /* What most modules take: growing means copying, and what stays unused costs no memory. */
   hilo_sb_reserve(out, 160 * (size_t)m->n_insts + 256);

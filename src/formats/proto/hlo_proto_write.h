@@ -17,7 +17,7 @@ typedef struct {
   hilo_scratch keep;    /* what stays until the end */
   hilo_sb sb;           /* of `hilo_proto_encoded`; in `keep` */
   /* What is encoded already → index of `spans`, 0: nothing. By handle where one names it. */
-  uint32_t *span_of_type, *span_of_record;
+  uint32_t *span_of_type, *span_of_record, *span_of_meta;
   hilo_map span_of_pair; /* kind and two handles */
   hilo_vec(hilo_str) spans;
   hilo_comp_list comps; /* callee first */
@@ -56,8 +56,13 @@ hilo_str hilo_proto_encoded(hilo_proto_writer *wr, const hilo_wire_message *mess
                             const hilo_wire_set *set, const void *in);
 
 /* What the encodings that are kept belong to: a type; a record, whose family says what is encoded
- * from it; a sharding and its spelling. */
-typedef enum { HILO_DONE_TYPE = 1, HILO_DONE_RECORD, HILO_DONE_SHARDING } hilo_done_kind;
+ * from it; metadata; a sharding and its spelling. */
+typedef enum {
+  HILO_DONE_TYPE = 1,
+  HILO_DONE_RECORD,
+  HILO_DONE_META,
+  HILO_DONE_SHARDING
+} hilo_done_kind;
 /* The kept encoding (p NULL: none yet), and to keep one: the copy is returned. */
 hilo_str hilo_proto_kept(const hilo_proto_writer *wr, hilo_done_kind kind, uint64_t handle);
 hilo_str hilo_proto_keep(hilo_proto_writer *wr, hilo_done_kind kind, uint64_t handle,

@@ -18,13 +18,13 @@ static hilo_str string_at(const hilo_proto_writer *wr, hilo_dims strs, uint32_t 
 
 /* Written field by field: no other message occurs in as many forms. */
 hilo_str hilo_proto_meta(hilo_proto_writer *wr, hilo_record record) {
-  const hilo_str kept = hilo_proto_kept(wr, HILO_DONE_RECORD, record.ix);
+  const hilo_str kept = hilo_proto_kept(wr, HILO_DONE_META, record.ix);
   if (kept.p) return kept;
-  const hilo_meta_attrs a = hilo_meta_get(&wr->m->records, record);
+  const hilo_meta_attrs a = hilo_meta_get(&wr->m->labels, record);
   hilo_sb *sb = &wr->sb;
   hilo_sb_clear(sb);
 #define META_STR(field, FIELD)                                                                     \
-  hilo_wire_put_bytes(sb, HILO_WIRE_OP_METADATA_##FIELD, string(wr, a.field))
+  hilo_wire_put_bytes(sb, HILO_WIRE_OP_METADATA_##FIELD, hilo_label_of(wr->m, a.field))
 #define META_INT(field, FIELD) hilo_wire_put_int(sb, HILO_WIRE_OP_METADATA_##FIELD, a.field)
   META_STR(op_type, OP_TYPE);
   META_STR(op_name, OP_NAME);
@@ -49,11 +49,11 @@ hilo_str hilo_proto_meta(hilo_proto_writer *wr, hilo_record record) {
 #undef META_INT
   if (a.payload.ix) {
     const size_t at = hilo_wire_begin(sb, HILO_WIRE_OP_METADATA_METADATA_PAYLOAD);
-    hilo_wire_put_bytes(sb, HILO_WIRE_PAYLOAD_VALUE, string(wr, a.payload));
+    hilo_wire_put_bytes(sb, HILO_WIRE_PAYLOAD_VALUE, hilo_label_of(wr->m, a.payload));
     hilo_wire_end(sb, at);
   }
   hilo_sb_reserve(sb, 1); /* an empty message is there all the same */
-  return hilo_proto_keep(wr, HILO_DONE_RECORD, record.ix, hilo_sb_view(sb));
+  return hilo_proto_keep(wr, HILO_DONE_META, record.ix, hilo_sb_view(sb));
 }
 
 hilo_str hilo_proto_string_map(hilo_proto_writer *wr, hilo_record record) {

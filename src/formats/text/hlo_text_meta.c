@@ -15,11 +15,18 @@ static bool is_word(hilo_str word, const char *text, size_t n) {
   return word.n == n && memcmp(word.p, text, n) == 0;
 }
 
+static bool put_label(text_reader *r, hilo_label *out, const char *what) {
+  hilo_str s;
+  if (!hilo_text_string(r, &s, what)) return false;
+  *out = hilo_module_label(r->m, s);
+  return true;
+}
+
 /* p behind `name=`. */
 static bool metadata_field(text_reader *r, hilo_str name, hilo_meta_attrs *meta) {
 #define STRING(field)                                                                              \
   if (is_word(name, #field, sizeof(#field) - 1))                                                   \
-    return hilo_text_string_put(r, &meta->field, "the value of `" #field "` in quotes");
+    return put_label(r, &meta->field, "the value of `" #field "` in quotes");
 #define INT(field)                                                                                 \
   if (is_word(name, #field, sizeof(#field) - 1))                                                   \
     return text_int(r, &meta->field, "the value of `" #field "`");
@@ -103,7 +110,7 @@ static bool read_metadata(text_reader *r, uint32_t *out) {
     if (!metadata_field(r, name, &meta)) return false;
     any = true;
   }
-  *out = any ? hilo_meta_put(&r->m->records, &meta).ix : 0;
+  *out = any ? hilo_meta_put(&r->m->labels, &meta).ix : 0;
   r->ints.n = ints;
   r->last_metadata = start;
   r->last_metadata_n = (uint32_t)(r->p - start);

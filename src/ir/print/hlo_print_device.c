@@ -18,7 +18,7 @@ static void print_sharding_metadata(const hilo_module *m, hilo_dims list, const 
   hilo_sb_cat(out, before);
   hilo_sb_cat(out, is_list ? "metadata={" : "metadata=");
   for (uint32_t i = 0; i < list.n; i++) {
-    const hilo_meta_attrs meta = hilo_meta_get(&m->records, (hilo_record){(uint32_t)list.v[i]});
+    const hilo_meta_attrs meta = hilo_meta_get(&m->labels, (hilo_record){(uint32_t)list.v[i]});
     if (i) PRINT(out, ", ");
     hilo_sb_char(out, '{');
     hilo_print_meta_fields(m, &meta, out);

@@ -45,9 +45,9 @@ void hilo_hlo_print_escaped(hilo_str s, hilo_sb *out) {
   }
 }
 
-static void print_quoted(const hilo_module *m, hilo_string s, hilo_sb *out) {
+static void print_quoted(hilo_str s, hilo_sb *out) {
   hilo_sb_char(out, '"');
-  hilo_hlo_print_escaped(hilo_string_of(m, s), out);
+  hilo_hlo_print_escaped(s, out);
   hilo_sb_char(out, '"');
 }
 
@@ -76,17 +76,17 @@ void hilo_print_string_or_json(const hilo_module *m, hilo_string s, hilo_sb *out
   if (is_json)
     hilo_sb_str(out, text);
   else
-    print_quoted(m, s, out);
+    print_quoted(text, out);
 }
 
 /* ---- metadata ---- */
 
 static void string_field(const hilo_module *m, hilo_sb *out, size_t start, const char *name,
-                         hilo_string s) {
+                         hilo_label s) {
   if (!s.ix) return;
   if (out->n > start) hilo_sb_char(out, ' ');
   hilo_sb_cat(out, name);
-  print_quoted(m, s, out);
+  print_quoted(hilo_label_of(m, s), out);
 }
 
 static void int_field(hilo_sb *out, size_t start, const char *name, int64_t v) {
@@ -116,7 +116,7 @@ void hilo_print_meta_fields(const hilo_module *m, const hilo_meta_attrs *meta, h
 static void print_meta(printer *p, hilo_record record) {
   if (print_cached(p, PRINT_CACHE_META, record.ix, 0)) return;
   const size_t at = p->out->n;
-  const hilo_meta_attrs meta = hilo_meta_get(&p->m->records, record);
+  const hilo_meta_attrs meta = hilo_meta_get(&p->m->labels, record);
   PRINT(p->out, ", metadata={");
   const size_t before = p->out->n;
   hilo_print_meta_fields(p->m, &meta, p->out);

@@ -60,7 +60,7 @@ static uint32_t number_of(mlir_printer *p, hilo_record record) {
   if (!record.ix) return 0;
   const uint32_t known = hilo_map_get(&l->by_meta, record.ix, UINT32_MAX);
   if (known != UINT32_MAX) return known;
-  const hilo_meta_attrs meta = hilo_meta_get(&p->m->records, record);
+  const hilo_meta_attrs meta = hilo_meta_get(&p->m->labels, record);
   uint32_t number = place_number(p, &meta);
   if (meta.op_name.ix) {
     HILO_PUSH(p->scratch, &l->list, ((alias){meta, number, false}));
@@ -78,7 +78,7 @@ void mlir_print_location(mlir_printer *p, hilo_inst i) {
 }
 
 static void print_place(mlir_printer *p, const hilo_meta_attrs *meta) {
-  hilo_mlir_print_string(hilo_string_of(p->m, meta->source_file), p->out);
+  hilo_mlir_print_string(hilo_label_of(p->m, meta->source_file), p->out);
   hilo_sb_printf(p->out, ":%lld:%lld", (long long)meta->source_line,
                  (long long)meta->source_column);
   if (!meta->source_end_line && !meta->source_end_column) return;
@@ -96,7 +96,7 @@ void mlir_print_locations(mlir_printer *p) {
     if (a->is_place) {
       print_place(p, &a->meta);
     } else {
-      hilo_mlir_print_string(hilo_string_of(p->m, a->meta.op_name), p->out);
+      hilo_mlir_print_string(hilo_label_of(p->m, a->meta.op_name), p->out);
       if (a->inner) hilo_sb_printf(p->out, "(#loc%u)", a->inner);
     }
     PRINT(p->out, ")\n");

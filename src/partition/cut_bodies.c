@@ -65,10 +65,10 @@ static bool crosses(const bodies *b, hilo_inst i) {
 static void walk_from(bodies *b, hilo_inst from, uint32_t unit) {
   hilo_cutter *c = b->c;
   if (!is_first_visit(b, from)) return;
-  HILO_PUSH(c->room, &b->stack, ((visit){.inst = from}));
+  HILO_PUSH(c->room, &b->stack, ((visit){from, hilo_needs_of(c->m, from)}));
   while (b->stack.n) {
     visit *top = &b->stack.v[b->stack.n - 1];
-    if (!hilo_need_next(c->m, top->inst, &top->next)) {
+    if (!hilo_need_next(c->m, &top->next)) {
       HILO_PUSH(c->room, &b->members, top->inst);
       b->stack.n--;
       continue;
@@ -77,7 +77,7 @@ static void walk_from(bodies *b, hilo_inst from, uint32_t unit) {
     const bool is_inside = hilo_cut_is_inside(c, need, unit);
     if ((top->next.edge && !is_inside) || !is_first_visit(b, need)) continue;
     if (is_inside)
-      HILO_PUSH(c->room, &b->stack, ((visit){.inst = need}));
+      HILO_PUSH(c->room, &b->stack, ((visit){need, hilo_needs_of(c->m, need)}));
     else if (crosses(b, need))
       HILO_PUSH(c->room, &b->inputs, need);
   }

@@ -4,29 +4,47 @@
 
 /* ---- post-order ---- */
 
-typedef struct {
-  hilo_inst inst;
-  hilo_need_iter next;
-} visit;
-
-static void visit_from(hilo_entry_graph *g, hilo_inst start, uint64_t *seen) {
+/* Of what an instruction under way needs, the next that was not seen before; 0: there is none.
+ * Until it is done, its `place` says how far it got: 1 + operands, then 1 + all of them + the
+ * control edge. */
+static uint32_t next_unseen(hilo_entry_graph *g, uint32_t ix) {
   const hilo_module *m = g->m;
-  if (!hilo_bitset_insert(seen, hilo_ix(m, start))) return;
-  hilo_vec(visit) stack = {0};
-  HILO_PUSH(g->arena, &stack, ((visit){.inst = start}));
-  while (stack.n) {
-    visit *top = &stack.v[stack.n - 1];
-    if (hilo_need_next(m, top->inst, &top->next)) {
-      const hilo_inst need = top->next.inst;
-      if (hilo_bitset_insert(seen, hilo_ix(m, need)))
-        HILO_PUSH(g->arena, &stack, ((visit){.inst = need}));
+  const uint32_t n = m->inst.n_operands[ix], got = g->place[ix] - 1;
+  const hilo_operand_slot *operand = m->operand.v + m->inst.operands[ix];
+  for (uint32_t k = got; k < n; k++) {
+    if (g->place[operand[k].value]) continue;
+    g->place[ix] = 1 + k + 1;
+    return operand[k].value;
+  }
+  uint32_t e =
+      got <= n ? hilo_control_first_pred(m, hilo_inst_at(m, ix)) : m->edge.v[got - n].next_of_succ;
+  for (; e; e = m->edge.v[e].next_of_succ) {
+    if (g->place[m->edge.v[e].pred]) continue;
+    g->place[ix] = 1 + n + e;
+    return m->edge.v[e].pred;
+  }
+  return 0;
+}
+
+/* The stack lies at the end of `order`: that has room for all instructions, and each is under way
+ * or done. */
+static void visit_from(hilo_entry_graph *g, hilo_inst start) {
+  const hilo_module *m = g->m;
+  hilo_inst *const bottom = g->order + m->n_inst_slots, *top = bottom;
+  if (g->place[hilo_ix(m, start)]) return;
+  *--top = start;
+  g->place[hilo_ix(m, start)] = 1;
+  while (top != bottom) {
+    const uint32_t next = next_unseen(g, hilo_ix(m, *top));
+    if (next) {
+      *--top = hilo_inst_at(m, next);
+      g->place[next] = 1;
       continue;
     }
-    g->place[hilo_ix(m, top->inst)] = g->n;
-    g->order[g->n++] = top->inst;
-    stack.n--;
+    const hilo_inst done = *top++;
+    g->order[g->n++] = done;
+    g->place[hilo_ix(m, done)] = g->n;
   }
-  HILO_VEC_FREE(g->arena, &stack);
 }
 
 static bool is_sink(const hilo_module *m, hilo_inst i) {
@@ -35,11 +53,12 @@ static bool is_sink(const hilo_module *m, hilo_inst i) {
 
 static void find_order(hilo_entry_graph *g) {
   const hilo_module *m = g->m;
-  uint64_t *seen = hilo_bitset_create(g->arena, m->n_inst_slots);
-  visit_from(g, hilo_comp_root(m, m->entry), seen);
+  const uint32_t n = hilo_comp_get(m, m->entry)->n_insts;
+  visit_from(g, hilo_comp_root(m, m->entry));
   /* As read: program order has ordinals ascending, but for what passes made. */
   HILO_FOR_EACH_INST(m, m->entry, i) {
-    if (is_sink(m, i)) visit_from(g, i, seen);
+    if (g->n == n) break;
+    if (is_sink(m, i)) visit_from(g, i);
   }
 }
 
@@ -57,6 +76,13 @@ static void join(hilo_entry_graph *g, hilo_inst a, hilo_inst b) {
   if (x == y) return;
   g->node[x > y ? x : y] = x > y ? y : x;
   g->contracted = true;
+}
+
+static bool has_halves(const hilo_entry_graph *g) {
+  const unsigned halves = HILO_TRAIT_ASYNC_START | HILO_TRAIT_ASYNC_DONE | HILO_TRAIT_TRANSFER;
+  for (uint32_t at = 0; at < g->n; at++)
+    if (hilo_inst_has(g->m, g->order[at], halves)) return true;
+  return false;
 }
 
 static bool is_half_of_operand(const hilo_module *m, hilo_inst i) {
@@ -166,8 +192,9 @@ const uint32_t *hilo_entry_places(const hilo_module *m, hilo_arena *arena) {
 
 hilo_entry_graph hilo_entry_graph_make(const hilo_module *m, hilo_arena *arena) {
   hilo_entry_graph g = order_only(m, arena);
-  g.node = HILO_NEW_ARRAY(arena, uint32_t, m->n_inst_slots);
   g.half = hilo_bitset_create(arena, m->n_inst_slots);
+  if (!has_halves(&g)) return g;
+  g.node = HILO_NEW_ARRAY(arena, uint32_t, m->n_inst_slots);
   separate_halves(&g);
   join_halves(&g);
   flatten_nodes(&g);
@@ -185,7 +212,7 @@ hilo_entry_graph hilo_entry_graph_make(const hilo_module *m, hilo_arena *arena) 
 static uint32_t max_of_needs(const hilo_entry_graph *g, hilo_inst i, uint32_t most,
                              const uint32_t *reached) {
   HILO_FOR_EACH_NEED(g->m, i, need) {
-    const uint32_t its = reached[g->node[hilo_ix(g->m, need)]];
+    const uint32_t ix = hilo_ix(g->m, need), its = reached[g->contracted ? g->node[ix] : ix];
     if (its > most) most = its;
   }
   return most;
@@ -214,7 +241,7 @@ void hilo_entry_graph_max(const hilo_entry_graph *g, const uint32_t *own, uint32
 }
 
 bool hilo_entry_graph_parts_halves(const hilo_entry_graph *g, const uint32_t *of) {
-  for (uint32_t at = 0; at < g->n; at++) {
+  for (uint32_t at = 0; g->node && at < g->n; at++) {
     const hilo_inst i = g->order[at];
     if (is_half_of_operand(g->m, i) &&
         of[hilo_ix(g->m, i)] != of[hilo_ix(g->m, hilo_inst_operand(g->m, i, 0))])

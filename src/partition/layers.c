@@ -75,6 +75,7 @@ static void merge_plumbing(hilo_finder *f) {
   for (uint32_t at = 0; at < f->graph.n; at++) {
     const hilo_inst i = f->graph.order[at];
     const uint32_t ix = hilo_ix(f->m, i);
+    if (hilo_bitset_get(works, out->region[ix])) continue;
     if (!is_plumbing(f->m, i) && !hilo_bitset_get(out->cheap, ix))
       hilo_bitset_set(works, out->region[ix]);
   }

@@ -130,13 +130,13 @@ static void spread(repetition *r, uint32_t first, uint32_t period, uint32_t low,
   }
   for (uint32_t at = low; at <= high; at++) {
     HILO_FOR_EACH_NEED(g->m, g->order[at], need) {
-      const uint32_t its = g->place[hilo_ix(g->m, need)];
+      const uint32_t its = g->place[hilo_ix(g->m, need)] - 1;
       if (its >= low) set_join(&r->needs[at], &r->needs[its]);
     }
   }
   for (uint32_t at = high + 1; at-- > low;) {
     HILO_FOR_EACH_NEED(g->m, g->order[at], need) {
-      const uint32_t its = g->place[hilo_ix(g->m, need)];
+      const uint32_t its = g->place[hilo_ix(g->m, need)] - 1;
       if (its >= low) set_join(&r->needed_by[its], &r->needed_by[at]);
     }
   }

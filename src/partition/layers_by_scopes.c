@@ -32,18 +32,19 @@ typedef struct {
 
 typedef struct {
   hilo_finder *f;
-  hilo_store paths;            /* of scopes; a handle names a stack */
-  hilo_store prefixes;         /* of op_names, all but the primitive; a handle names its scopes */
-  hilo_map stack_of;           /* path → stack */
-  hilo_map seen;               /* (stack, number) */
-  hilo_map name_of, prefix_of; /* op_name, prefix → 1 + its scopes */
+  hilo_store paths;    /* of scopes; a handle names a stack */
+  hilo_store prefixes; /* of op_names, all but the primitive; a handle names its scopes */
+  hilo_map stack_of;   /* path → stack */
+  hilo_map seen;       /* (stack, number) */
+  hilo_map prefix_of;  /* prefix → 1 + its scopes */
   hilo_vec(stack) stacks;
-  hilo_vec(hilo_str) texts; /* by stack: its path */
-  hilo_vec(name_scopes) names;
-  uint32_t *scopes;  /* by instruction: 0: none, or 1 + the place among `names` */
+  hilo_vec(hilo_str) texts;    /* by stack: its path */
+  hilo_vec(name_scopes) names; /* by prefix, in order of first appearance */
+  hilo_str last_prefix;        /* the one that was looked at last, and what it is */
+  uint32_t last_scopes;
   uint32_t n_labels; /* T: layers of all stacks */
   bool has_backward;
-  uint32_t *label; /* by instruction, 1 … 2T; 0: none */
+  uint32_t *label; /* by instruction: its region by itself; 0: none */
 } scoping;
 
 static void see(scoping *s, uint32_t which, uint64_t number) {
@@ -81,51 +82,46 @@ static uint32_t new_scopes(scoping *s, hilo_str text) {
 
 /* What decides: all but the last component, the primitive, if that is nothing more. */
 static hilo_str prefix_of(hilo_str name) {
-  for (size_t n = name.n; n; n--) {
-    if (name.p[n - 1] == '(') break;
-    if (name.p[n - 1] == '/') return (hilo_str){name.p, n};
-  }
-  return name;
+  const char *slash = memrchr(name.p, '/', name.n), *open = memrchr(name.p, '(', name.n);
+  if (!slash || (open && open > slash)) return name;
+  return (hilo_str){name.p, (size_t)(slash - name.p) + 1};
 }
 
-/* The scopes of an op_name: 1 + their place among `names`. Each name, and each prefix of names, is
- * looked at once. */
+/* The scopes of an op_name: 1 + their place among `names`. Each prefix is taken apart once, and
+ * looked for where it is not the one of the name before. */
 static uint32_t scopes_of_name(scoping *s, hilo_label name) {
-  bool inserted;
-  uint32_t *at = hilo_map_at(&s->name_of, name.ix, &inserted);
-  if (!inserted) return *at;
   const hilo_str prefix = prefix_of(hilo_label_of(s->f->m, name));
+  if (s->last_scopes && hilo_str_eq(prefix, s->last_prefix)) return s->last_scopes;
+  bool inserted;
   uint32_t *known = hilo_map_at(&s->prefix_of, hilo_string_put(&s->prefixes, prefix).ix, &inserted);
   if (inserted) *known = new_scopes(s, prefix);
-  return *at = *known;
+  s->last_prefix = prefix;
+  return s->last_scopes = *known;
 }
 
 /* By instruction: 0, or as above. */
-static void find_scopes(scoping *s) {
+static void find_scopes(scoping *s, uint32_t *scopes) {
   const hilo_entry_graph *g = &s->f->graph;
-  enum { UNSEEN, NO_NAME }; /* else 1 + what scopes_of_name says */
-  uint32_t *of_record = HILO_NEW_ZEROED(g->arena, uint32_t, g->m->labels.next);
-  s->scopes = HILO_NEW_ZEROED(g->arena, uint32_t, g->m->n_inst_slots);
-  for (uint32_t at = 0; at < g->n; at++) {
-    const hilo_record record = hilo_inst_meta_record(g->m, g->order[at]);
-    if (!record.ix || hilo_inst_is(g->m, g->order[at], HILO_OP_PARAMETER)) continue;
-    uint32_t *known = &of_record[record.ix];
-    if (*known == UNSEEN) {
+  enum { N_KNOWN = 4096 }; /* records that are known, direct mapped */
+  struct known {
+    uint32_t record, scopes;
+  } *known = HILO_NEW_ZEROED(g->arena, struct known, N_KNOWN);
+  for (uint32_t k = 0; k < g->n; k++) {
+    const hilo_record record = hilo_inst_meta_record(g->m, g->order[k]);
+    if (!record.ix || hilo_inst_is(g->m, g->order[k], HILO_OP_PARAMETER)) continue;
+    const uint32_t at = (record.ix ^ record.ix >> 12) % N_KNOWN;
+    if (known[at].record != record.ix) {
       const hilo_label name = hilo_meta_op_name(&g->m->labels, record);
-      *known = name.ix ? 1 + scopes_of_name(s, name) : NO_NAME;
+      known[at].record = record.ix;
+      known[at].scopes = name.ix ? scopes_of_name(s, name) : 0;
     }
-    s->scopes[hilo_ix(g->m, g->order[at])] = *known - 1;
+    scopes[hilo_ix(g->m, g->order[k])] = known[at].scopes;
   }
-}
-
-static const name_scopes *scopes_of_inst(const scoping *s, hilo_inst i) {
-  const uint32_t at = s->scopes[hilo_ix(s->f->m, i)];
-  return at ? &s->names.v[at - 1] : NULL;
 }
 
 /* The outermost scope that is a layer of a stack. */
 static bool outermost(const scoping *s, const name_scopes *n, uint32_t *which, uint64_t *number) {
-  for (uint32_t k = 0; n && k < n->n; k++) {
+  for (uint32_t k = 0; k < n->n; k++) {
     if (!s->stacks.v[n->scope[k].stack].counts_up) continue;
     *which = n->scope[k].stack;
     *number = n->scope[k].number;
@@ -134,20 +130,17 @@ static bool outermost(const scoping *s, const name_scopes *n, uint32_t *which, u
   return false;
 }
 
-/* Which scopes count up; labels in order of first appearance. */
+/* Which scopes count up; labels, from 1 on, in order of first appearance. */
 static void find_stacks(scoping *s) {
-  const hilo_entry_graph *g = &s->f->graph;
-  find_scopes(s);
   for (uint32_t k = 0; k < s->stacks.n; k++) {
     stack *its = &s->stacks.v[k];
     its->counts_up = its->n >= 2 && its->first <= 1 && its->last - its->first + 1 == its->n;
   }
-  for (uint32_t at = 0; at < g->n; at++) {
-    const name_scopes *names = scopes_of_inst(s, g->order[at]);
+  for (uint32_t k = 0; k < s->names.n; k++) {
     uint32_t which = 0;
     uint64_t number;
-    if (!outermost(s, names, &which, &number)) continue;
-    s->has_backward |= names->backward;
+    if (!outermost(s, &s->names.v[k], &which, &number)) continue;
+    s->has_backward |= s->names.v[k].backward;
     stack *its = &s->stacks.v[which];
     if (its->used) continue;
     its->used = true;
@@ -156,19 +149,24 @@ static void find_stacks(scoping *s) {
   }
 }
 
+/* The region that instructions with these scopes belong to by themselves; 0: none. */
+static uint32_t region_of_name(const scoping *s, const name_scopes *name) {
+  uint32_t which = 0;
+  uint64_t number = 0;
+  if (!outermost(s, name, &which, &number)) return 0;
+  const stack *its = &s->stacks.v[which];
+  const uint32_t label = its->base + (uint32_t)(number - its->first) + 1;
+  return hilo_layer_region_of(name->backward ? 2 * s->n_labels + 1 - label : label);
+}
+
+/* By instruction: its scopes become its label. */
 static void set_labels(scoping *s) {
-  const hilo_entry_graph *g = &s->f->graph;
-  for (uint32_t at = 0; at < g->n; at++) {
-    const hilo_inst i = g->order[at];
-    const name_scopes *names = scopes_of_inst(s, i);
-    uint32_t which = 0;
-    uint64_t number = 0;
-    /* Constants come before all layers: those of equal layers may differ. */
-    if (hilo_inst_is(g->m, i, HILO_OP_CONSTANT) || !outermost(s, names, &which, &number)) continue;
-    const stack *its = &s->stacks.v[which];
-    const uint32_t label = its->base + (uint32_t)(number - its->first) + 1;
-    s->label[hilo_ix(g->m, i)] = names->backward ? 2 * s->n_labels + 1 - label : label;
-  }
+  const hilo_module *m = s->f->m;
+  uint32_t *of_name = HILO_NEW_ZEROED(s->f->arena, uint32_t, s->names.n + 1);
+  for (uint32_t k = 0; k < s->names.n; k++) of_name[k + 1] = region_of_name(s, &s->names.v[k]);
+  /* Constants come before all layers: those of equal layers may differ. */
+  for (uint32_t ix = 1; ix < m->n_inst_slots; ix++)
+    s->label[ix] = m->inst.op[ix] == HILO_OP_CONSTANT ? 0 : of_name[s->label[ix]];
 }
 
 /* ---- what layers share ---- */
@@ -188,33 +186,19 @@ static void drop_shared_labels(scoping *s) {
     HILO_FOR_EACH_NEED(m, g->order[at], need) { is |= hilo_bitset_get(heavy, hilo_ix(m, need)); }
     if (is) hilo_bitset_set(heavy, hilo_ix(m, g->order[at]));
   }
-  struct users {
-    uint32_t one, other; /* labels of users, two of them at most */
-    bool shared;
-  } *users = HILO_NEW_ZEROED(g->arena, struct users, m->n_inst_slots);
+  enum { NOBODY = 0, SEVERAL = UINT32_MAX }; /* else the label of all users */
+  uint32_t *users = HILO_NEW_ZEROED(g->arena, uint32_t, m->n_inst_slots);
   for (uint32_t at = g->n; at-- > 0;) {
     const uint32_t ix = hilo_ix(m, g->order[at]);
-    if (hilo_bitset_get(heavy, ix)) {
-      users[ix] = (struct users){0};
-    } else {
-      users[ix].shared |= users[ix].other != 0;
-      if (users[ix].shared) s->label[ix] = 0;
-    }
-    const struct users mine = users[ix];
+    const bool is_light = !hilo_bitset_get(heavy, ix);
+    if (is_light && users[ix] == SEVERAL) s->label[ix] = 0;
     /* Unlabelled light values pass on who uses them; all others are users themselves. */
-    const bool through = !s->label[ix] && !hilo_bitset_get(heavy, ix);
-    const uint32_t labels[2] = {through ? mine.one : s->label[ix], through ? mine.other : 0};
+    const uint32_t user = is_light && !s->label[ix] ? users[ix] : s->label[ix];
+    if (user == NOBODY) continue;
     HILO_FOR_EACH_NEED(m, g->order[at], need) {
       const uint32_t its = hilo_ix(m, need);
-      struct users *u = &users[its];
-      u->shared |= mine.shared;
-      for (uint32_t k = 0; k < 2; k++) {
-        if (!labels[k] || labels[k] == s->label[its] || labels[k] == u->one) continue;
-        if (!u->one)
-          u->one = labels[k];
-        else if (!u->other)
-          u->other = labels[k];
-      }
+      if (user != SEVERAL && (user == s->label[its] || user == users[its])) continue;
+      users[its] = users[its] == NOBODY ? user : SEVERAL;
     }
   }
 }
@@ -246,15 +230,18 @@ static tails find_tails(scoping *s, const uint64_t *ends_run) {
   }
   t.tail = hilo_bitset_create(f->arena, m->n_inst_slots);
   t.inner = hilo_bitset_create(f->arena, m->n_inst_slots);
-  t.hash = HILO_NEW_ZEROED(f->arena, uint64_t, m->n_inst_slots);
+  t.hash = HILO_NEW_ARRAY(f->arena, uint64_t, m->n_inst_slots);
   uint64_t *needed = hilo_bitset_create(f->arena, m->n_inst_slots);
   for (uint32_t at = f->graph.n; at-- > 0;) {
     const hilo_inst i = f->graph.order[at];
     const uint32_t ix = hilo_ix(m, i);
+    if (!hilo_bitset_get(t.compared, region[ix])) continue;
     const bool is_needed = s->label[ix] || hilo_bitset_get(needed, ix);
     const bool is_tail = !is_needed && region[ix] % 2;
-    if (is_tail) hilo_bitset_set(t.tail, ix);
-    if (is_tail && hilo_bitset_get(t.compared, region[ix])) HILO_PUSH(f->arena, &t.list, i);
+    if (is_tail) {
+      hilo_bitset_set(t.tail, ix);
+      HILO_PUSH(f->arena, &t.list, i);
+    }
     HILO_FOR_EACH_NEED(m, i, need) {
       const uint32_t its = hilo_ix(m, need);
       if (region[its] != region[ix]) continue;
@@ -368,20 +355,17 @@ static uint64_t *make_regions(scoping *s) {
 }
 
 void hilo_layers_by_scopes(hilo_finder *f) {
-  scoping s = {.f = f};
+  scoping s = {.f = f, .label = f->own};
   hilo_store_init(&s.paths, f->arena, NULL);
   hilo_store_init(&s.prefixes, f->arena, NULL);
   s.stack_of = hilo_map_make(f->arena);
   s.seen = hilo_map_make(f->arena);
-  s.name_of = hilo_map_make(f->arena);
   s.prefix_of = hilo_map_make(f->arena);
+  find_scopes(&s, f->own);
   find_stacks(&s);
+  set_labels(&s);
   if (s.n_labels) {
-    s.label = HILO_NEW_ZEROED(f->arena, uint32_t, f->m->n_inst_slots);
-    set_labels(&s);
     drop_shared_labels(&s);
-    for (uint32_t ix = 0; ix < f->m->n_inst_slots; ix++)
-      f->own[ix] = s.label[ix] ? hilo_layer_region_of(s.label[ix]) : 0;
     const uint64_t *ends_run = make_regions(&s);
     hilo_entry_graph_max(&f->graph, f->own, f->out->region);
     tails t = find_tails(&s, ends_run);
@@ -392,6 +376,5 @@ void hilo_layers_by_scopes(hilo_finder *f) {
   }
   hilo_map_free(&s.stack_of);
   hilo_map_free(&s.seen);
-  hilo_map_free(&s.name_of);
   hilo_map_free(&s.prefix_of);
 }

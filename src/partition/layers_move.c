@@ -41,6 +41,7 @@ static void keep_paths(hilo_finder *f) {
     const uint32_t ix = hilo_ix(m, i);
     const bool starts = hilo_is_marker(m, i) && f->own[ix] % 2 == 1;
     const bool on_path = hilo_bitset_get(f->kept, ix) && region[ix] % 2 == 0;
+    if (!starts && !on_path) continue;
     HILO_FOR_EACH_NEED(m, i, need) {
       const uint32_t its = hilo_ix(m, need);
       if ((starts && region[its] + 1 == region[ix]) || (on_path && region[its] == region[ix]))
@@ -52,22 +53,21 @@ static void keep_paths(hilo_finder *f) {
 /* Slices of one value of a lower region, several of one type. */
 static void keep_slices(hilo_finder *f) {
   const hilo_module *m = f->m;
-  hilo_map slices = hilo_map_make(f->arena);
-  for (uint32_t pass = 0; pass < 2; pass++) {
-    for (uint32_t at = 0; at < f->graph.n; at++) {
-      const hilo_inst i = f->graph.order[at];
-      if (!hilo_inst_is(m, i, HILO_OP_SLICE) && !hilo_inst_is(m, i, HILO_OP_DYNAMIC_SLICE))
-        continue;
-      const uint32_t operand = hilo_ix(m, hilo_inst_operand(m, i, 0));
-      if (f->out->region[operand]) continue;
-      bool inserted;
-      uint32_t *n =
-          hilo_map_at(&slices, (uint64_t)operand << 32 | hilo_inst_type(m, i).ix, &inserted);
-      if (pass == 0)
-        ++*n;
-      else if (*n > 1)
-        hilo_bitset_set(f->kept, hilo_ix(m, i));
+  hilo_map slices = hilo_map_make(f->arena); /* value and type → the first slice */
+  for (uint32_t at = 0; at < f->graph.n; at++) {
+    const hilo_inst i = f->graph.order[at];
+    if (!hilo_inst_is(m, i, HILO_OP_SLICE) && !hilo_inst_is(m, i, HILO_OP_DYNAMIC_SLICE)) continue;
+    const uint32_t operand = hilo_ix(m, hilo_inst_operand(m, i, 0));
+    if (f->out->region[operand]) continue;
+    bool inserted;
+    uint32_t *first =
+        hilo_map_at(&slices, (uint64_t)operand << 32 | hilo_inst_type(m, i).ix, &inserted);
+    if (inserted) {
+      *first = hilo_ix(m, i);
+      continue;
     }
+    hilo_bitset_set(f->kept, *first);
+    hilo_bitset_set(f->kept, hilo_ix(m, i));
   }
   hilo_map_free(&slices);
 }

@@ -86,7 +86,7 @@ static void a_post_order_begins_at_the_root(void **state) {
   const hilo_entry_graph g = hilo_entry_graph_make(m, &arena);
   static const char *const wanted[] = {"p", "b", "a", "r", "unused"};
   assert_int_equal(g.n, HILO_COUNT(wanted));
-  for (uint32_t k = 0; k < g.n; k++) assert_int_equal(g.place[ix_of(m, wanted[k])], k);
+  for (uint32_t k = 0; k < g.n; k++) assert_int_equal(g.place[ix_of(m, wanted[k])], 1 + k);
 }
 
 /* ---- layers ---- */

@@ -162,16 +162,16 @@ static int open_temporary(hilo_output *out, size_t name_bytes, mode_t mode) {
   return -1;
 }
 
-static int open_output(hilo_output *out, size_t name_bytes) {
-  struct stat st;
-  if (stat(out->target, &st)) return open_temporary(out, name_bytes, 0666);
-  if (!S_ISREG(st.st_mode)) {
+/* `there`: what the target is now; NULL: nothing. */
+static int open_output(hilo_output *out, size_t name_bytes, const struct stat *there) {
+  if (!there) return open_temporary(out, name_bytes, 0666);
+  if (!S_ISREG(there->st_mode)) {
     out->temporary = NULL;
     return open(out->target, O_WRONLY | O_CLOEXEC | O_NOCTTY);
   }
   if (eaccess(out->target, W_OK)) return -1; /* a rename would not mind */
   const int fd = open_temporary(out, name_bytes, 0600);
-  if (fd >= 0) (void)!fchmod(fd, st.st_mode & 0777); /* at worst the new file is more private */
+  if (fd >= 0) (void)!fchmod(fd, there->st_mode & 0777); /* at worst the new file is more private */
   return fd;
 }
 
@@ -187,12 +187,14 @@ hilo_status hilo_output_begin(hilo_output *out, hilo_arena *arena, const char *p
   }
   /* A link stays a link, and what it leads to is replaced. */
   char resolved[PATH_MAX];
-  const bool is_link = readlink(path, resolved, 1) > 0;
-  const char *target = is_link ? realpath(path, resolved) : NULL;
+  struct stat st;
+  bool is_there = !lstat(path, &st);
+  const char *target = is_there && S_ISLNK(st.st_mode) ? realpath(path, resolved) : NULL;
+  if (is_there && S_ISLNK(st.st_mode)) is_there = !stat(path, &st);
   out->target = (char *)(uintptr_t)hilo_str_copy(arena, hilo_str_of(target ? target : path)).p;
   const size_t name_bytes = strlen(out->target) + 64;
   out->temporary = hilo_arena_alloc(arena, name_bytes, 1);
-  out->fd = open_output(out, name_bytes);
+  out->fd = open_output(out, name_bytes, is_there ? &st : NULL);
   if (out->fd < 0) out->temporary = NULL; /* nothing of ours is there */
   return out->fd < 0 ? fail(out, diags, errno) : HILO_OK;
 }

@@ -15,7 +15,10 @@
 #include "formats/hlo_proto.h"
 #include "ir/hlo_print.h"
 
-enum { BYTES_AN_INST = 4096 };
+enum {
+  BYTES_AN_INST = 4096,
+  FEW = 64 /* definitions whose files one thread names sooner than it wakes another */
+};
 
 typedef struct task task;
 typedef struct {
@@ -193,6 +196,7 @@ static hilo_status compile_definitions(job *j) {
   const hilo_status status = hilo_netlist_check(&j->cut, p->diags, p->scratch);
   if (status != HILO_OK) hilo_queue_cancel(queue);
   while (join_one(queue)) continue;
+  if (n < FEW) hilo_queue_stop(queue); /* they end beside what is left to do */
   return status == HILO_OK ? report_failures(j) : status;
 }
 

@@ -1,5 +1,6 @@
-/* Files: see file.h. Reading is one read(2) loop into one block: a mapped file that another process
- * cuts short would be a signal. Descriptors are closed before a diagnostic is made, and before an
+/* Files: see file.h. Reading is a read(2) loop into one block: a mapped file that another process
+ * cuts short would be a signal. Most of its time goes into fresh pages, so that two threads take
+ * half of it. Descriptors are closed before a diagnostic is made, and before an
  * arena unwinds, as either may leave by longjmp. */
 #include "base/file.h"
 
@@ -16,6 +17,8 @@
 enum {
   FIRST_READ_BYTES = 64 << 10, /* of a stream, whose size is not known */
   BUFFER_BYTES = 64 << 10,
+  BESIDE_BYTES = 512 << 10, /* of a file, from which on a second thread helps to read it */
+  PAGE_BYTES = 4 << 10,
   MAX_IO_BYTES = 1 << 30, /* of one system call: Linux does no more than 2 GiB */
   MAX_TEMPORARIES = 1000, /* names tried */
 };
@@ -39,12 +42,49 @@ static hilo_status report(hilo_diags *diags, hilo_diag_code code, const char *pa
 
 typedef enum { READ_DONE, READ_FAILED, READ_TOO_LARGE } read_result;
 
+/* A run of bytes of a file. */
+typedef struct {
+  int fd;
+  char *to;
+  size_t at, n;
+  bool is_there; /* all of it */
+} stretch;
+
+/* In any thread. */
+static void read_stretch(void *ctx, void *its, unsigned worker_ix) {
+  (void)ctx, (void)worker_ix;
+  stretch *s = its;
+  ssize_t got = 1;
+  size_t n = 0;
+  for (; n < s->n && got > 0; n += got > 0 ? (size_t)got : 0)
+    got = pread(s->fd, s->to + n, s->n - n < MAX_IO_BYTES ? s->n - n : MAX_IO_BYTES,
+                (off_t)(s->at + n));
+  s->is_there = n == s->n;
+}
+
+/* The first `n` bytes of a file, by two threads: `n`, and the descriptor stands behind them. 0: it
+ * has to be read from the start, which tells what is wrong. */
+static size_t read_beside(hilo_queue *queue, int fd, char *to, size_t n) {
+  if (!queue || n < BESIDE_BYTES) return 0;
+  const hilo_queue_kind kind = {.run = read_stretch};
+  const size_t half = n / 2 & -(size_t)PAGE_BYTES;
+  stretch first = {.fd = fd, .to = to, .n = half};
+  stretch second = {.fd = fd, .to = to + half, .at = half, .n = n - half};
+  if (!hilo_queue_try_push(queue, &kind, &second, 0)) return 0;
+  read_stretch(NULL, &first, 0);
+  bool ran;
+  (void)hilo_queue_join(queue, &ran);
+  const bool ok = ran && first.is_there && second.is_there;
+  return ok && lseek(fd, (off_t)n, SEEK_SET) == (off_t)n ? n : 0;
+}
+
 /* Fill one block from the descriptor. `expected` is a guess. On failure errno says why. */
 static read_result read_all(hilo_arena *arena, int fd, uint64_t expected, uint64_t max_bytes,
-                            hilo_str *out) {
+                            hilo_queue *queue, hilo_str *out) {
   if (expected > max_bytes) return READ_TOO_LARGE;
-  size_t n = 0, cap = expected;
+  size_t cap = expected;
   char *p = hilo_arena_resize_block(arena, NULL, cap + HILO_FILE_PADDING);
+  size_t n = read_beside(queue, fd, p, cap);
   read_result result = READ_DONE;
   for (;;) {
     /* One byte more than fits into cap tells that there is more: the padding has room for it. */
@@ -74,7 +114,7 @@ static read_result read_all(hilo_arena *arena, int fd, uint64_t expected, uint64
 
 /* read_all, closing `fd` also when the arena unwinds. */
 static read_result read_and_close(hilo_arena *arena, int fd, uint64_t expected, uint64_t max_bytes,
-                                  hilo_str *out) {
+                                  hilo_queue *queue, hilo_str *out) {
   jmp_buf *const outer = arena->oom;
   jmp_buf unwound;
   if (setjmp(unwound)) {
@@ -83,7 +123,7 @@ static read_result read_and_close(hilo_arena *arena, int fd, uint64_t expected, 
     hilo_arena_out_of_memory(arena);
   }
   arena->oom = &unwound;
-  const read_result result = read_all(arena, fd, expected, max_bytes, out);
+  const read_result result = read_all(arena, fd, expected, max_bytes, queue, out);
   const int error = errno;
   arena->oom = outer;
   if (fd != STDIN_FILENO) close(fd);
@@ -93,13 +133,18 @@ static read_result read_and_close(hilo_arena *arena, int fd, uint64_t expected, 
 
 hilo_status hilo_file_read(hilo_arena *arena, const char *path, uint64_t max_bytes,
                            hilo_diags *diags, hilo_str *out) {
+  return hilo_file_read_with(arena, path, max_bytes, NULL, diags, out);
+}
+
+hilo_status hilo_file_read_with(hilo_arena *arena, const char *path, uint64_t max_bytes,
+                                hilo_queue *queue, hilo_diags *diags, hilo_str *out) {
   if (max_bytes > SIZE_MAX / 4) max_bytes = SIZE_MAX / 4;
   const int fd = !strcmp(path, "-") ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) return report(diags, HILO_DIAG_EMOD905, path, "cannot open the file", errno);
   struct stat st;
   const bool is_regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
   const uint64_t expected = is_regular && st.st_size > 0 ? (uint64_t)st.st_size : 0;
-  const read_result result = read_and_close(arena, fd, expected, max_bytes, out);
+  const read_result result = read_and_close(arena, fd, expected, max_bytes, queue, out);
   if (result == READ_FAILED)
     return report(diags, HILO_DIAG_EMOD905, path, "cannot read the file", errno);
   if (result == READ_TOO_LARGE) {

@@ -3,6 +3,7 @@
 #define HILO_BASE_FILE_H
 
 #include "base/diag.h"
+#include "base/queue.h"
 
 enum { HILO_FILE_PADDING = 64 }; /* zero bytes behind what was read: scanners may look ahead */
 
@@ -10,6 +11,10 @@ enum { HILO_FILE_PADDING = 64 }; /* zero bytes behind what was read: scanners ma
  * it. A file of more than `max_bytes` is a limit error; no more than that is ever held. */
 hilo_status hilo_file_read(hilo_arena *arena, const char *path, uint64_t max_bytes,
                            hilo_diags *diags, hilo_str *out);
+/* The same with the help of a worker of `queue`, in which nothing is in flight, for a large file.
+ * NULL: one thread. */
+hilo_status hilo_file_read_with(hilo_arena *arena, const char *path, uint64_t max_bytes,
+                                hilo_queue *queue, hilo_diags *diags, hilo_str *out);
 
 /* Make the directory and its parents where they are missing. `` and `.` are there. */
 hilo_status hilo_file_make_directories(hilo_arena *arena, const char *path, hilo_diags *diags);

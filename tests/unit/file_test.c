@@ -94,6 +94,34 @@ static void test_read(void **state) {
   assert_int_equal(n_open_files(), n_before);
 }
 
+/* With a worker that may help: regular files of any size, and what is none. */
+static void test_read_with(void **state) {
+  (void)state;
+  static char bytes[3000001];
+  for (size_t i = 0; i < sizeof(bytes); i++) bytes[i] = (char)(i * 31 + i / 999);
+  static const size_t sizes[] = {0, 1, 524287, 524288, 524289, 1048576, 3000001};
+  hilo_queue *queue = hilo_queue_create(&arena, &(hilo_queue_options){2, 2, 0});
+  hilo_queue_start(queue, 2);
+  const unsigned n_before = n_open_files();
+  hilo_str got;
+  for (size_t i = 0; i < HILO_COUNT(sizes); i++) {
+    const char *path = path_of("f");
+    make_file(path, bytes, sizes[i]);
+    assert_int_equal(hilo_file_read_with(&arena, path, sizes[i], queue, &diags, &got), HILO_OK);
+    assert_int_equal(got.n, sizes[i]);
+    assert_memory_equal(got.p, bytes, sizes[i]);
+    for (size_t j = 0; j < HILO_FILE_PADDING; j++) assert_int_equal(got.p[got.n + j], 0);
+    if (!sizes[i]) continue;
+    assert_int_equal(hilo_file_read_with(&arena, path, sizes[i] - 1, queue, &diags, &got),
+                     HILO_LIMIT_ERROR);
+  }
+  assert_int_equal(hilo_file_read_with(&arena, folder, 100, queue, &diags, &got), HILO_IO_ERROR);
+  assert_int_equal(hilo_file_read_with(&arena, "/dev/zero", 1 << 20, queue, &diags, &got),
+                   HILO_LIMIT_ERROR);
+  assert_int_equal(n_open_files(), n_before);
+  hilo_queue_destroy(queue);
+}
+
 /* Streams do not tell their size. */
 static void test_read_stdin(void **state) {
   (void)state;
@@ -449,6 +477,7 @@ static void test_killed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       FILE_TEST(test_read),
+      FILE_TEST(test_read_with),
       FILE_TEST(test_read_stdin),
       FILE_TEST(test_read_faults),
       FILE_TEST(test_read_without_memory),

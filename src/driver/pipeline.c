@@ -18,7 +18,7 @@ static bool expands_batch_norm(const hilo_config *config, const hilo_module *m) 
 }
 /* A loop over layers: its body has heavy operations. Unrolled, its turns are layers like others. */
 static bool has_layer_loop(const hilo_config *config, const hilo_module *m) {
-  if (config->disable_layer_det) return false;
+  if (config->disable_layer_det || !hilo_module_has_op(m, HILO_OP_WHILE)) return false;
   HILO_FOR_EACH_INST(m, m->entry, loop) {
     if (!hilo_inst_is(m, loop, HILO_OP_WHILE)) continue;
     HILO_FOR_EACH_INST(m, hilo_inst_called(m, loop, HILO_WHILE_BODY), i) {

@@ -115,12 +115,23 @@ typedef struct {
   uint32_t comp, inst, k;
 } frame;
 
+/* The first from `inst` on that calls anything: most do not. */
+static uint32_t first_call(const hilo_module *m, uint32_t inst) {
+  while (inst && !m->inst.called[inst]) inst = m->inst.next[inst];
+  return inst;
+}
+
 void hilo_comps_visit(const hilo_module *m, hilo_arena *scratch, hilo_comp c, uint64_t *seen,
                       hilo_comp_list *list) {
   const uint32_t start = hilo_comp_ix(m, c), *called = m->inst.called, *next = m->inst.next;
   hilo_vec(frame) stack = {0};
   if (!hilo_bitset_insert(seen, start)) return;
-  HILO_PUSH(scratch, &stack, ((frame){start, m->comp.v[start].first, 0}));
+  const uint32_t first = first_call(m, m->comp.v[start].first);
+  if (!first) {
+    list->v[list->n++] = c;
+    return;
+  }
+  HILO_PUSH(scratch, &stack, ((frame){start, first, 0}));
   while (stack.n) {
     frame *top = &stack.v[stack.n - 1];
     uint32_t callee = 0;
@@ -130,14 +141,12 @@ void hilo_comps_visit(const hilo_module *m, hilo_arena *scratch, hilo_comp c, ui
         callee = m->called.v[at + 1 + top->k++];
         if (!hilo_bitset_insert(seen, callee)) callee = 0;
       } else {
-        uint32_t inst = next[top->inst]; /* most call nothing */
-        while (inst && !called[inst]) inst = next[inst];
-        top->inst = inst;
+        top->inst = first_call(m, next[top->inst]);
         top->k = 0;
       }
     }
     if (callee) {
-      HILO_PUSH(scratch, &stack, ((frame){callee, m->comp.v[callee].first, 0}));
+      HILO_PUSH(scratch, &stack, ((frame){callee, first_call(m, m->comp.v[callee].first), 0}));
     } else {
       list->v[list->n++] = hilo_comp_at(m, top->comp);
       stack.n--;
@@ -155,6 +164,20 @@ hilo_comp_list hilo_module_comps_postorder(const hilo_module *m, hilo_arena *are
     if (!(m->comp.v[ix].flags & HILO_COMP_DEAD))
       hilo_comps_visit(m, arena, hilo_comp_at(m, ix), seen, &list);
   return list;
+}
+
+bool hilo_module_has_op(const hilo_module *m, hilo_op op) {
+  const uint16_t *ops = m->inst.op;
+  uint16_t any = 0; /* no early exit: several at a time are faster */
+  for (uint32_t ix = 1; ix < m->n_inst_slots; ix++) any |= ops[ix] == op;
+  return any;
+}
+
+bool hilo_module_has_trait(const hilo_module *m, unsigned traits) {
+  unsigned all = 0;
+  for (uint32_t ix = 1; ix < m->n_inst_slots; ix++)
+    all |= hilo_op_get((hilo_op)m->inst.op[ix])->traits;
+  return (all & traits) != 0;
 }
 
 hilo_module_bytes hilo_module_live_bytes(const hilo_module *m) {

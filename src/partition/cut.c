@@ -13,13 +13,13 @@ static void find_given_and_repeated(hilo_cutter *c) {
   c->repeated = hilo_partition_cheap(c->m, c->scratch);
   c->ordered = c->m->edges.n != 0;
   HILO_FOR_EACH_INST(c->m, c->m->entry, i) {
-    c->ordered |= !hilo_type_is_array(&c->m->types, hilo_inst_type(c->m, i)) &&
-                  !hilo_inst_is(c->m, i, HILO_OP_PARAMETER) &&
-                  !hilo_inst_is(c->m, i, HILO_OP_TUPLE);
-    if (hilo_inst_is(c->m, i, HILO_OP_PARAMETER) || hilo_cut_is_input(c->m, i))
+    const hilo_op op = hilo_inst_op(c->m, i);
+    if (op == HILO_OP_PARAMETER || (op == HILO_OP_GET_TUPLE_ELEMENT && hilo_cut_is_input(c->m, i)))
       hilo_bitset_set(c->given, hilo_ix(c->m, i));
     if (hilo_cut_is_view(c->m, i) && !hilo_control_has(c->m, i))
       hilo_bitset_set(c->repeated, hilo_ix(c->m, i));
+    c->ordered |= op != HILO_OP_PARAMETER && op != HILO_OP_TUPLE &&
+                  !hilo_type_is_array(&c->m->types, hilo_inst_type(c->m, i));
   }
 }
 

@@ -48,13 +48,17 @@ static uint32_t what_is_called(classifier *k, hilo_inst i) {
   return hilo_store_put(&k->callees, 0, k->digests.v, n * sizeof(hilo_digest));
 }
 
+static bool is_like(const likeness *a, const likeness *b) {
+  return a->op == b->op && a->type == b->type && a->n_operands == b->n_operands &&
+         a->attr == b->attr && a->extra == b->extra && a->callees == b->callees;
+}
+
 static uint32_t slot_of(const classifier *k, const likeness *l) {
   const uint64_t h = hilo_hash_combine(((uint64_t)l->type << 32 | l->attr) * 0x9e3779b97f4a7c15ull +
                                            ((uint64_t)l->extra << 32 | l->callees),
                                        (uint64_t)l->op << 32 | l->n_operands);
   uint32_t at = (uint32_t)h & k->mask;
-  while (k->slots[at] && memcmp(&k->like.v[k->slots[at]], l, sizeof(*l)) != 0)
-    at = (at + 1) & k->mask;
+  while (k->slots[at] && !is_like(&k->like.v[k->slots[at]], l)) at = (at + 1) & k->mask;
   return at;
 }
 

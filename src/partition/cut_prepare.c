@@ -39,6 +39,7 @@ static hilo_status remove_markers(hilo_cutter *c) {
 }
 
 static void remove_copies(hilo_cutter *c) {
+  if (!hilo_module_has_op(c->m, HILO_OP_COPY)) return;
   HILO_FOR_EACH_INST_SAFE(c->m, c->m->entry, i) {
     if (hilo_inst_is(c->m, i, HILO_OP_COPY) && hilo_partition_is_transparent(c->m, i) &&
         !hilo_control_has(c->m, i))
@@ -64,10 +65,18 @@ static hilo_inst spell_out(hilo_module *m, hilo_inst x, hilo_inst at, hilo_arena
   return hilo_build_tuple(m, at, elements, n);
 }
 
+static bool any_makes_tuple(const hilo_module *m) {
+  HILO_FOR_EACH_INST(m, m->entry, i) {
+    if (makes_tuple(m, i)) return true;
+  }
+  return false;
+}
+
 /* A tuple that another unit, or the root, takes as a whole is taken element by element. */
 static void spell_out_crossing_tuples(hilo_cutter *c) {
   hilo_module *m = c->m;
   const uint32_t n_known = m->n_inst_slots;
+  if (!any_makes_tuple(m)) return;
   uint32_t *made_in = HILO_NEW_ZEROED(c->scratch, uint32_t, n_known); /* its tuple, made once */
   HILO_FOR_EACH_INST(m, m->entry, i) {
     const uint32_t ix = hilo_ix(m, i);
@@ -92,6 +101,7 @@ static void spell_out_crossing_tuples(hilo_cutter *c) {
  * what these were made of. */
 static void unify_elements(hilo_cutter *c) {
   hilo_module *m = c->m;
+  if (!hilo_module_has_op(m, HILO_OP_GET_TUPLE_ELEMENT)) return;
   hilo_map first = hilo_map_make(c->ctx->scratch);
   HILO_FOR_EACH_INST_SAFE(m, m->entry, i) {
     if (!hilo_inst_is(m, i, HILO_OP_GET_TUPLE_ELEMENT) || hilo_control_has(m, i)) continue;

@@ -78,13 +78,6 @@ static void join(hilo_entry_graph *g, hilo_inst a, hilo_inst b) {
   g->contracted = true;
 }
 
-static bool has_halves(const hilo_entry_graph *g) {
-  const unsigned halves = HILO_TRAIT_ASYNC_START | HILO_TRAIT_ASYNC_DONE | HILO_TRAIT_TRANSFER;
-  for (uint32_t at = 0; at < g->n; at++)
-    if (hilo_inst_has(g->m, g->order[at], halves)) return true;
-  return false;
-}
-
 static bool is_half_of_operand(const hilo_module *m, hilo_inst i) {
   return hilo_inst_n_operands(m, i) &&
          (hilo_inst_has(m, i, HILO_TRAIT_ASYNC_DONE) || hilo_inst_is(m, i, HILO_OP_ASYNC_UPDATE) ||
@@ -193,7 +186,9 @@ const uint32_t *hilo_entry_places(const hilo_module *m, hilo_arena *arena) {
 hilo_entry_graph hilo_entry_graph_make(const hilo_module *m, hilo_arena *arena) {
   hilo_entry_graph g = order_only(m, arena);
   g.half = hilo_bitset_create(arena, m->n_inst_slots);
-  if (!has_halves(&g)) return g;
+  if (!hilo_module_has_trait(m,
+                             HILO_TRAIT_ASYNC_START | HILO_TRAIT_ASYNC_DONE | HILO_TRAIT_TRANSFER))
+    return g;
   g.node = HILO_NEW_ARRAY(arena, uint32_t, m->n_inst_slots);
   separate_halves(&g);
   join_halves(&g);

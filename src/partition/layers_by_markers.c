@@ -54,6 +54,7 @@ typedef struct {
 
 static uint8_t cutting_family(const hilo_entry_graph *g) {
   uint8_t family = 0;
+  if (!hilo_module_has_op(g->m, HILO_OP_CUSTOM_CALL)) return family;
   for (uint32_t at = 0; at < g->n; at++) {
     if (!hilo_is_marker(g->m, g->order[at])) continue;
     const uint8_t its = classify(g->m, g->order[at]).family;

@@ -218,6 +218,9 @@ bool hilo_inst_find_effect(const hilo_module *m, hilo_inst i, const uint64_t *ef
 
 uint64_t *hilo_effects_make(const hilo_module *m, hilo_arena *arena) {
   uint64_t *effects = hilo_bitset_create(arena, hilo_module_n_comps(m));
+  if (!hilo_module_has_trait(m, HILO_TRAIT_SIDE_EFFECT) &&
+      !hilo_module_has_op(m, HILO_OP_CUSTOM_CALL))
+    return effects;
   const hilo_comp_list order = hilo_module_comps_postorder(m, arena);
   for (uint32_t k = 0; k < order.n; k++) {
     HILO_FOR_EACH_INST(m, order.v[k], i) {

@@ -25,6 +25,7 @@ static void canonicalize(hilo_module *m, hilo_inst marker, hilo_arena *scratch) 
 }
 
 HILO_DECLARE_PASS(canonicalize_boundary_marker) {
+  if (!hilo_module_has_op(m, HILO_OP_CUSTOM_CALL)) return HILO_OK;
   HILO_FOR_EACH_INST(m, m->entry, i) {
     if (!hilo_is_marker(m, i) || hilo_inst_n_operands(m, i) < 2) continue;
     if (hilo_type_is_tuple(&m->types, hilo_inst_type(m, hilo_inst_operand(m, i, 0)))) continue;
@@ -73,6 +74,7 @@ static hilo_status remove_from_tuple(hilo_module *m, hilo_inst marker, hilo_inst
 }
 
 HILO_DECLARE_PASS(boundary_marker_removal) {
+  if (!hilo_module_has_op(m, HILO_OP_CUSTOM_CALL)) return HILO_OK;
   hilo_vec(hilo_inst) markers = {0};
   HILO_FOR_EACH_INST(m, m->entry, i) {
     if (hilo_is_marker(m, i) && hilo_inst_n_operands(m, i) == 1)

@@ -14,6 +14,7 @@ static bool is_inlinable(const hilo_module *m, hilo_inst i) {
 }
 
 HILO_DECLARE_PASS(call_inliner) {
+  if (!hilo_module_has_op(m, HILO_OP_CALL) && m->n_insts <= HILO_MAX_INLINED) return HILO_OK;
   const hilo_comp_list order = hilo_module_comps_postorder(m, ctx->scratch);
   const hilo_status status = hilo_check_inlined_size(m, &order, is_inlinable, "calls", ctx);
   if (status != HILO_OK) return status;

@@ -56,6 +56,7 @@ static bool simplify(hilo_module *m, hilo_comp c, hilo_inst i, hilo_inst value) 
 }
 
 HILO_DECLARE_PASS(tuple_simplifier) {
+  if (!hilo_module_has_op(m, HILO_OP_GET_TUPLE_ELEMENT)) return HILO_OK;
   HILO_FOR_EACH_COMP(m, c) {
     HILO_FOR_EACH_INST_SAFE(m, c, i) {
       const hilo_inst value = simpler(m, i);

@@ -16,6 +16,7 @@ static hilo_inst source_of(const hilo_module *m, hilo_inst i) {
 }
 
 HILO_DECLARE_PASS(unpack_nested_transfers) {
+  if (!hilo_module_has_op(m, HILO_OP_CUSTOM_CALL)) return HILO_OK;
   HILO_FOR_EACH_COMP(m, c) {
     HILO_FOR_EACH_INST_SAFE(m, c, i) {
       if (!hilo_is_custom_call_to(m, i, HILO_TARGET_TRANSFER) || hilo_inst_n_operands(m, i) != 1)

@@ -10,13 +10,15 @@ usage: partitions.py [--bin DIR] [--only large,counts,queue,batch] [--python VEN
 * counts: stacks of marked layers of about 30 instructions, one layer a module: `shared` (one definition), `unique` (`--force-all-uniq`:
   as many programs as layers, for which all of it is done, files included). Efficiency is wall(1 thread) / (2 x wall(2 threads)), of
   the whole run (reading and cutting are one thread's) and of the phases that threads share, `compile` and `commit`, which is judged;
-  busy is the processor time of both threads against that of one, which says what sharing itself costs.
+  busy is the processor time of both threads against that of one, which says what sharing itself costs; and what the machine gives
+  two processes at once is beside them.
 * queue: `queue_cost`, nanoseconds a task. batch: many small modules in one process against as many processes.
 
 The fastest of alternate rounds counts. Wall times say nothing while others use the machine: above a load of --quiet the verdicts are
 on processor time, and say so. Files go to /dev/shm where there is one. --update writes the figures to perf/partitions.tsv."""
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -232,6 +234,22 @@ def partitions(report, tool, args, work):
             report.add(f"{n} {what}: busy 2 threads / 1", sharing, "<= 1.11", sharing <= 1 / 0.9)
 
 
+def machine(report, tool, args, work):
+    """What two processors give two processes that share nothing but the machine: no program's threads can be expected to do better."""
+    path = work / "512.hlo"
+    path.write_text(module(512))
+
+    def run(folder):
+        shutil.rmtree(work / folder, ignore_errors=True)
+        return Run([tool, f"--input={path}", *BY_LAYER, "--no-dbg", "--force-all-uniq", "--jobs=1", f"--out-dir={work / folder}",
+                    "--logfile="]).wall
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        alone = min(run("a") for _ in range(args.rounds))
+        both = min(max(pool.map(run, ("a", "b"))) for _ in range(args.rounds))
+    report.add("512 unique: efficiency of two processes", alone / both)
+
+
 def queue(report, folder):
     print("\n## the queue\n")
     tool = folder / "queue_cost"
@@ -278,6 +296,7 @@ def main():
             large_models(report, tool, args, work)
         if "counts" in only:
             partitions(report, tool, args, work)
+            machine(report, tool, args, work)
         if "queue" in only:
             queue(report, args.bin)
         if "batch" in only:

@@ -7,6 +7,7 @@
 #include "driver/partitioned.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/canonical.h"
@@ -40,7 +41,8 @@ struct task {
   hilo_diags diags;
   hilo_program program;
   hilo_status status;
-  const char *directory; /* made for it; NULL: it was there */
+  const char *directory;
+  bool is_made; /* its directory: it was not there */
   jmp_buf oom;
 };
 
@@ -99,19 +101,24 @@ static hilo_status dump(task *t, const hilo_module *m, hilo_str directory) {
       HILO_STR("{\"model_files\": \"partition.hlo\", \"version\": \"1.0\", \"weights\": {}}\n"));
 }
 
+/* The owner makes all directories: threads that do would wait for each other at their parent. */
+static hilo_status make_directory(task *t) {
+  hilo_program *p = t->job->program;
+  hilo_sb name = hilo_sb_make(p->kept);
+  hilo_netlist_put_directory(t->definition, &name);
+  t->directory = hilo_path_join(p->kept, p->config->out_dir, hilo_sb_view(&name));
+  hilo_sb_free(&name);
+  t->is_made = !mkdir(t->directory, 0777);
+  return t->is_made ? HILO_OK : hilo_file_make_directories(p->kept, t->directory, p->diags);
+}
+
 static hilo_status compile_definition(task *t, hilo_workspace *w) {
   job *j = t->job;
   const hilo_config *config = t->program.config;
   hilo_module *m = hilo_cut_extract(&j->cut, t->definition, &w->module);
   j->digests[t->definition] = hilo_program_digest(m, &w->scratch);
   hilo_arena_reset(&w->scratch);
-  hilo_sb name = hilo_sb_make(&t->kept);
-  hilo_netlist_put_directory(t->definition, &name);
-  const char *directory = hilo_path_join(&t->kept, config->out_dir, hilo_sb_view(&name));
-  const bool existed = access(directory, F_OK) == 0;
-  HILO_TRY(hilo_file_make_directories(&t->kept, directory, &t->diags));
-  if (!existed) t->directory = directory;
-  const hilo_str in = hilo_str_of(directory);
+  const hilo_str in = hilo_str_of(t->directory);
   if (config->dump_partitioned_hlo) HILO_TRY(dump(t, m, in));
   if (is_dumped(config, point_piece)) HILO_TRY(dump_point(&t->program, m, in, point_piece));
   hilo_str stem = j->output;
@@ -191,8 +198,13 @@ static hilo_status compile_definitions(job *j) {
   const hilo_queue_kind compile = {run_task, j};
   for (uint32_t d = 0; d < n; d++) init_task(j, d);
   hilo_queue_start(queue, n);
-  for (uint32_t d = 0; d < n; d++)
-    while (!hilo_queue_try_push(queue, &compile, &j->tasks[d], bytes_of(j, d))) join_one(queue);
+  for (uint32_t d = 0; d < n; d++) {
+    task *t = &j->tasks[d];
+    t->status = make_directory(t);
+    if (t->status != HILO_OK) hilo_queue_cancel(queue);
+    if (t->status != HILO_OK) break;
+    while (!hilo_queue_try_push(queue, &compile, t, bytes_of(j, d))) join_one(queue);
+  }
   const hilo_status status = hilo_netlist_check(&j->cut, p->diags, p->scratch);
   if (status != HILO_OK) hilo_queue_cancel(queue);
   while (join_one(queue)) continue;
@@ -393,7 +405,7 @@ static void clean_up(job *j, bool failed) {
   for (uint32_t d = 0; d < j->n_tasks; d++) {
     task *t = &j->tasks[d];
     hilo_program_abort(&t->program);
-    if (failed && t->directory) rmdir(t->directory);
+    if (failed && t->is_made) rmdir(t->directory);
     hilo_arena_deinit(&t->kept);
   }
 }

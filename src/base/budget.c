@@ -24,33 +24,71 @@ static bool reserve(hilo_budget *b, size_t bytes) {
   return true;
 }
 
+/* ---- within another: one thread's ---- */
+
+static void lay_down(hilo_budget *b, size_t bytes) {
+  b->own_bytes -= bytes;
+  const uint64_t keep = b->own_bytes ? b->own_bytes + HILO_BUDGET_STEP : 0;
+  if (b->own_bytes && b->held_bytes < keep + 3 * HILO_BUDGET_STEP) return;
+  give_back(b->outer, b->held_bytes - keep);
+  b->held_bytes = keep;
+}
+
+static bool pick_up(hilo_budget *b, size_t bytes) {
+  const uint64_t free_bytes = b->held_bytes - b->own_bytes;
+  if (bytes > free_bytes) {
+    if (bytes > SIZE_MAX / 2) return false;
+    const size_t more = bytes - free_bytes + HILO_BUDGET_STEP;
+    if (!reserve(b->outer, more)) return false;
+    b->held_bytes += more;
+  }
+  b->own_bytes += bytes;
+  return true;
+}
+
+/* ---- the allocator ---- */
+
+static bool take(hilo_budget *b, size_t bytes) {
+  return b->outer ? pick_up(b, bytes) : reserve(b, bytes);
+}
+
+static void put(hilo_budget *b, size_t bytes) {
+  if (b->outer)
+    lay_down(b, bytes);
+  else
+    give_back(b, bytes);
+}
+
 static void *acquire(void *ctx, size_t bytes) {
   hilo_budget *b = ctx;
-  if (!reserve(b, bytes)) return NULL;
+  if (!take(b, bytes)) return NULL;
   void *p = b->source->acquire(b->source->ctx, bytes);
-  if (!p) give_back(b, bytes);
+  if (!p) put(b, bytes);
   return p;
 }
 
 static void *resize(void *ctx, void *p, size_t old_bytes, size_t new_bytes) {
   hilo_budget *b = ctx;
   const size_t more = new_bytes > old_bytes ? new_bytes - old_bytes : 0;
-  if (more && !reserve(b, more)) return NULL;
+  if (more && !take(b, more)) return NULL;
   void *to = b->source->resize(b->source->ctx, p, old_bytes, new_bytes);
-  if (!to && more) give_back(b, more);
-  if (to && old_bytes > new_bytes) give_back(b, old_bytes - new_bytes);
+  if (!to && more) put(b, more);
+  if (to && old_bytes > new_bytes) put(b, old_bytes - new_bytes);
   return to;
 }
 
 static void release(void *ctx, void *p, size_t bytes) {
   hilo_budget *b = ctx;
   b->source->release(b->source->ctx, p, bytes);
-  give_back(b, bytes);
+  put(b, bytes);
 }
 
 void hilo_budget_init(hilo_budget *budget, const hilo_allocator *source) {
+  hilo_budget *outer = source && source->acquire == acquire ? source->ctx : NULL;
+  if (outer) source = outer->source;
   *budget = (hilo_budget){.allocator = {acquire, resize, release, budget},
-                          .source = source ? source : hilo_allocator_default()};
+                          .source = source ? source : hilo_allocator_default(),
+                          .outer = outer};
 }
 
 void hilo_budget_begin(hilo_budget *budget, uint64_t limit_bytes) {

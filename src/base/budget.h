@@ -2,7 +2,9 @@
  *
  * Everything of one compile, in all of its threads, is taken through one budget, so its peak is
  * that of the compile; arenas unwind where it refuses, as where memory runs out. Two atomic
- * additions for each chunk. A budget must not move while something is taken through it. */
+ * additions for each chunk. Threads that take much have a budget each *within* it, which holds a
+ * little more of it than is used and so seldom touches what they share. A budget must not move
+ * while something is taken through it. */
 #ifndef HILO_BASE_BUDGET_H
 #define HILO_BASE_BUDGET_H
 
@@ -10,15 +12,20 @@
 
 #include <stdatomic.h>
 
-typedef struct {
+typedef struct hilo_budget {
   hilo_allocator allocator; /* give this to arenas */
   const hilo_allocator *source;
-  uint64_t limit_bytes; /* 0: none; set while nothing runs */
+  struct hilo_budget *outer;      /* that it is within; NULL: it is none's */
+  uint64_t own_bytes, held_bytes; /* within it: taken; reserved there, a little more */
+  uint64_t limit_bytes;           /* 0: none; set while nothing runs */
   atomic_uint_least64_t used_bytes, peak_bytes;
   atomic_bool was_refused; /* by the bound, since the last hilo_budget_begin */
 } hilo_budget;
 
-/* `source` NULL: the default. */
+enum { HILO_BUDGET_STEP = 64 << 10 }; /* in which an inner budget takes from the outer one */
+
+/* `source` NULL: the default. Where it is another budget's allocator, this one is within it: for
+ * one thread at a time, without a bound or a peak of its own. */
 void hilo_budget_init(hilo_budget *budget, const hilo_allocator *source);
 /* From now on with this bound; what is taken already counts. */
 void hilo_budget_begin(hilo_budget *budget, uint64_t limit_bytes);

@@ -43,20 +43,33 @@ static void test_refuses_beyond_bound(void **state) {
   assert_int_equal(b.used_bytes, 0);
 }
 
-/* A budget of a budget: what a worker takes counts in both, and the outer bound holds. */
+/* A budget within a budget: the outer one counts what a worker takes and a little more, and its
+ * bound holds. */
 static void test_within_another(void **state) {
   (void)state;
+  enum { KIB = 1024, MOST = 16 };
   hilo_budget outer, inner;
   hilo_budget_init(&outer, NULL);
-  hilo_budget_begin(&outer, 100);
+  hilo_budget_begin(&outer, 1024 * KIB);
   hilo_budget_init(&inner, &outer.allocator);
   const hilo_allocator *a = &inner.allocator;
-  void *p = a->acquire(a->ctx, 80);
-  assert_null(a->acquire(a->ctx, 30));
-  assert_true(outer.was_refused && !inner.was_refused);
-  assert_int_equal(inner.used_bytes, 80);
-  assert_int_equal(outer.used_bytes, 80);
-  a->release(a->ctx, p, 80);
+  void *taken[MOST];
+  uint64_t n = 0;
+  for (; n < MOST && (taken[n] = a->acquire(a->ctx, 100 * KIB)); n++) {
+    assert_true(outer.used_bytes >= (n + 1) * 100 * KIB);
+    assert_true(outer.used_bytes <= (n + 1) * 100 * KIB + HILO_BUDGET_STEP);
+  }
+  assert_true(n == 9 || n == 10); /* up to the step before the bound, or to it */
+  assert_true(outer.was_refused);
+  assert_null(a->acquire(a->ctx, SIZE_MAX));
+  taken[0] = a->resize(a->ctx, taken[0], 100 * KIB, 10 * KIB);
+  taken[0] = a->resize(a->ctx, taken[0], 10 * KIB, 90 * KIB);
+  while (n > 1) {
+    a->release(a->ctx, taken[--n], 100 * KIB);
+    const uint64_t used = (n - 1) * 100 * KIB + 90 * KIB;
+    assert_true(outer.used_bytes >= used && outer.used_bytes <= used + 4 * HILO_BUDGET_STEP);
+  }
+  a->release(a->ctx, taken[0], 90 * KIB);
   assert_int_equal(outer.used_bytes, 0);
 }
 

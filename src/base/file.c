@@ -16,8 +16,8 @@
 
 enum {
   FIRST_READ_BYTES = 64 << 10, /* of a stream, whose size is not known */
-  BUFFER_BYTES = 64 << 10,
-  BESIDE_BYTES = 512 << 10, /* of a file, from which on a second thread helps to read it */
+  BUFFER_BYTES = 4 << 10,      /* what is larger is written as it lies */
+  BESIDE_BYTES = 512 << 10,    /* of a file, from which on a second thread helps to read it */
   PAGE_BYTES = 4 << 10,
   MAX_IO_BYTES = 1 << 30, /* of one system call: Linux does no more than 2 GiB */
   MAX_TEMPORARIES = 1000, /* names tried */

@@ -18,6 +18,7 @@
 
 enum {
   BYTES_AN_INST = 4096,
+  KEPT_BYTES = 2048, /* of a definition, mostly: the names of its files */
   FEW = 64 /* definitions whose files one thread names sooner than it wakes another */
 };
 
@@ -153,6 +154,7 @@ static void init_task(job *j, uint32_t definition) {
   t->job = j;
   t->definition = definition;
   hilo_arena_init(&t->kept, p->kept->allocator, NULL);
+  t->kept.next_bytes = KEPT_BYTES;
   t->diags = hilo_diags_make(&t->kept);
   t->program =
       (hilo_program){.config = p->config, .log = &j->quiet, .diags = &t->diags, .kept = &t->kept};

@@ -22,17 +22,18 @@ struct hilo_canonical {
   hilo_digest *digests;   /* by computation */
   uint64_t *known;        /* computations with a digest */
   hilo_comp_list visited; /* in order of digestion */
-  uint32_t *number; /* by instruction: 1-based position in its computation's canonical order */
+  uint32_t *number; /* by instruction: 1-based position in its computation's canonical order; NULL:
+                       not asked for yet */
   hilo_vec(uint32_t) order;
   hilo_sb body;
   hilo_vec(frame) stack; /* of the numbering */
   known_text texts_of[N_KNOWN];
   hilo_sb texts;
-  hilo_store bodies; /* small ones */
-  hilo_map first_of; /* handle in `bodies` → the first computation that has this body */
+  hilo_store small;  /* computations that are, in handles */
+  hilo_map first_of; /* handle in `small` → the first computation that is like this */
 };
 
-enum { MAX_SMALL_BODY = 1024 };
+enum { MAX_SMALL_WORDS = 96 };
 
 hilo_canonical *hilo_canonical_make(const hilo_module *m, hilo_arena *arena) {
   hilo_canonical *c = HILO_NEW_ZEROED(arena, hilo_canonical, 1);
@@ -41,11 +42,10 @@ hilo_canonical *hilo_canonical_make(const hilo_module *m, hilo_arena *arena) {
   c->digests = HILO_NEW_ARRAY(arena, hilo_digest, hilo_module_n_comps(m));
   c->known = hilo_bitset_create(arena, hilo_module_n_comps(m));
   c->visited.v = HILO_NEW_ARRAY(arena, hilo_comp, hilo_module_n_comps(m));
-  c->number = HILO_NEW_ZEROED(arena, uint32_t, m->n_inst_slots);
   c->body = hilo_sb_make(arena);
   c->texts = hilo_sb_make(arena);
   c->first_of = hilo_map_make(arena);
-  hilo_store_init(&c->bodies, arena, NULL);
+  hilo_store_init(&c->small, arena, NULL);
   return c;
 }
 
@@ -277,22 +277,11 @@ static void put_inst(hilo_canonical *c, uint32_t ix) {
   put_num(&c->body, 0);
 }
 
-/* A module has many reducers, all of a few kinds: equal bodies are hashed once. */
-static hilo_digest digest_of_body(hilo_canonical *c, uint32_t comp) {
-  const hilo_str body = hilo_sb_view(&c->body);
-  if (body.n > MAX_SMALL_BODY) return hilo_sha256_of(body);
-  bool inserted;
-  uint32_t *first =
-      hilo_map_at(&c->first_of, hilo_store_put(&c->bodies, 0, body.p, (uint32_t)body.n), &inserted);
-  if (!inserted) return c->digests[*first];
-  *first = comp;
-  return hilo_sha256_of(body);
-}
-
 /* All callees are known. */
-static void digest_one(hilo_canonical *c, uint32_t comp) {
+static hilo_digest digest_of(hilo_canonical *c, uint32_t comp) {
   const hilo_module *m = c->m;
   const hilo_comp_row *row = &m->comp.v[comp];
+  if (!c->number) c->number = HILO_NEW_ZEROED(c->arena, uint32_t, m->n_inst_slots);
   c->order.n = 0;
   hilo_sb_clear(&c->body);
   if (row->root) number_from(c, row->root);
@@ -301,10 +290,57 @@ static void digest_one(hilo_canonical *c, uint32_t comp) {
   put_num(&c->body, row->root ? c->number[row->root] : 0);
   put_str(c, (hilo_string){row->execution_thread});
   for (uint32_t k = 0; k < c->order.n; k++) put_inst(c, c->order.v[k]);
-  c->digests[comp] = digest_of_body(c, comp);
+  return hilo_sha256_of(hilo_sb_view(&c->body));
+}
+
+/* A small computation that calls nothing, as handles and distances: equal words, equal bodies. How
+ * many words; 0: it is not of this kind. */
+static uint32_t words_of_small(const hilo_module *m, uint32_t comp,
+                               uint32_t words[MAX_SMALL_WORDS]) {
+  enum { OF_INST = 6 };
+  const hilo_comp_row *row = &m->comp.v[comp];
+  if (m->edges.n || !row->root) return 0;
+  uint32_t n = 0;
+  words[n++] = row->n_params;
+  words[n++] = row->root - row->first;
+  words[n++] = row->execution_thread;
+  for (uint32_t ix = row->first; ix; ix = m->inst.next[ix]) {
+    const uint32_t n_operands = m->inst.n_operands[ix];
+    if (m->inst.called[ix] || n_operands > MAX_SMALL_WORDS ||
+        n + OF_INST + n_operands > MAX_SMALL_WORDS)
+      return 0;
+    words[n++] = ix - row->first;
+    words[n++] = m->inst.op[ix];
+    words[n++] = m->inst.type[ix];
+    words[n++] = m->inst.attr[ix];
+    words[n++] = m->inst.extra[ix];
+    words[n++] = n_operands;
+    for (uint32_t k = 0; k < n_operands; k++)
+      words[n++] = m->operand.v[m->inst.operands[ix] + k].value - row->first;
+  }
+  return n;
+}
+
+/* A module has many reducers, all of a few kinds: those that are alike are digested once. */
+static void digest_one(hilo_canonical *c, uint32_t comp) {
+  uint32_t words[MAX_SMALL_WORDS];
+  const uint32_t n = words_of_small(c->m, comp, words);
+  bool inserted;
+  uint32_t *first =
+      n ? hilo_map_at(&c->first_of, hilo_store_put(&c->small, 0, words, n * sizeof(*words)),
+                      &inserted)
+        : NULL;
+  if (first && !inserted) {
+    c->digests[comp] = c->digests[*first];
+    return;
+  }
+  if (first) *first = comp;
+  c->digests[comp] = digest_of(c, comp);
 }
 
 hilo_digest hilo_canonical_digest(hilo_canonical *c, hilo_comp comp) {
+  if (hilo_bitset_get(c->known, hilo_comp_ix(c->m, comp)))
+    return c->digests[hilo_comp_ix(c->m, comp)];
   const uint32_t first = c->visited.n;
   hilo_comps_visit(c->m, c->arena, comp, c->known, &c->visited);
   for (uint32_t k = first; k < c->visited.n; k++)

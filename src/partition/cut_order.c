@@ -5,7 +5,10 @@
 #include <stdlib.h>
 
 typedef hilo_vec(uint32_t) piece_list;
-typedef hilo_vec(hilo_piece_alias) alias_list;
+
+typedef struct {
+  uint32_t piece, next; /* 1 + the place of the next among all readers; 0: last */
+} reader;
 
 typedef struct {
   hilo_cutter *c;
@@ -17,7 +20,10 @@ typedef struct {
   uint64_t *computed; /* bit by instruction: in the body of a piece */
   uint32_t *seen_by;  /* by instruction: 1 + the last piece that came across it */
   hilo_vec(hilo_inst) stack;
-  uint32_t *at; /* by instruction: 1 + its place among the inputs or outputs at hand */
+  uint32_t *at;             /* by instruction: 1 + its place among the inputs or outputs at hand */
+  hilo_vec(reader) readers; /* pieces that read an input that an output may take over, in chains */
+  uint32_t *first_reader;   /* by input of the module: 1 + its place among them; 0: none */
+  hilo_vec(uint64_t) keys;  /* aliases of the piece at hand: output there, alias of the module */
 } ordering;
 
 /* Quadratic in bits, so only made where something asks for it. */
@@ -77,6 +83,8 @@ static bool is_array(const hilo_module *m, hilo_inst i) {
 static void follow_edges(ordering *o) {
   const hilo_cut *cut = o->c->cut;
   const hilo_module *m = cut->m;
+  o->computed = hilo_bitset_create(o->c->room, cut->n_inst_slots);
+  o->seen_by = HILO_NEW_ZEROED(o->c->room, uint32_t, cut->n_inst_slots);
   for (uint32_t p = 0; p < cut->n_pieces; p++)
     for (uint32_t at = 0; at < cut->pieces[p].n_body; at++)
       hilo_bitset_set(o->computed, hilo_ix(m, cut->pieces[p].body[at]));
@@ -105,16 +113,20 @@ static int by_key(const void *a, const void *b) {
 
 /* ---- aliases ---- */
 
-/* By input of the module: pieces that read it. */
-static piece_list *find_readers(ordering *o, const uint32_t *leaf) {
+/* Chains of ascending pieces. */
+static void find_readers(ordering *o) {
   const hilo_cut *cut = o->c->cut;
-  piece_list *readers = HILO_NEW_ZEROED(o->c->room, piece_list, cut->n_inputs + 1);
-  for (uint32_t p = 0; p < cut->n_pieces; p++)
+  uint32_t *input = HILO_NEW_ZEROED(o->c->room, uint32_t, cut->n_inst_slots); /* 1 + input */
+  for (uint32_t k = 0; k < cut->n_aliases; k++)
+    input[hilo_ix(cut->m, cut->inputs[cut->aliases[k].input])] = cut->aliases[k].input + 1;
+  o->first_reader = HILO_NEW_ZEROED(o->c->room, uint32_t, cut->n_inputs + 1);
+  for (uint32_t p = cut->n_pieces; p-- > 0;)
     for (uint32_t k = 0; k < cut->pieces[p].n_inputs; k++) {
-      const uint32_t its = leaf[hilo_ix(cut->m, cut->pieces[p].inputs[k])];
-      if (its) HILO_PUSH(o->c->room, &readers[its - 1], p);
+      const uint32_t its = input[hilo_ix(cut->m, cut->pieces[p].inputs[k])];
+      if (!its) continue;
+      HILO_PUSH(o->c->room, &o->readers, ((reader){p, o->first_reader[its - 1]}));
+      o->first_reader[its - 1] = o->readers.n;
     }
-  return readers;
 }
 
 static void add_input(ordering *o, hilo_piece *piece, hilo_inst in) {
@@ -130,59 +142,59 @@ static void add_input(ordering *o, hilo_piece *piece, hilo_inst in) {
  * (cut_old_values.c); one that may, if the piece reads the input and none after it does. The pieces
  * before it that read the input come first: also where it becomes none, since whoever links may put
  * the output into the input's buffer all the same. */
-static void place_alias(ordering *o, const hilo_piece_alias *alias, const piece_list *readers,
-                        uint32_t p, alias_list *list) {
+static void place_alias(ordering *o, const hilo_piece_alias *alias, uint32_t p,
+                        hilo_piece_alias *list) {
   hilo_cut *cut = o->c->cut;
+  hilo_piece *piece = &cut->pieces[p];
   const hilo_inst input = cut->inputs[alias->input];
   bool reads = false, is_read_later = false;
-  for (uint32_t k = 0; k < readers->n; k++) {
-    reads |= readers->v[k] == p;
-    is_read_later |= readers->v[k] > p;
-    if (readers->v[k] < p) add_after(o, p, readers->v[k]);
+  for (uint32_t next = o->first_reader[alias->input]; next; next = o->readers.v[next - 1].next) {
+    const uint32_t its = o->readers.v[next - 1].piece;
+    reads |= its == p;
+    is_read_later |= its > p;
+    if (its < p) add_after(o, p, its);
   }
   if (is_read_later || (!reads && alias->kind != HILO_ALIAS_MUST)) return;
-  if (!reads) add_input(o, &cut->pieces[p], input);
+  if (!reads) add_input(o, piece, input);
   const uint32_t in = hilo_ix(cut->m, input);
   const uint32_t out = hilo_ix(cut->m, cut->outputs[alias->output]);
-  HILO_PUSH(o->c->arena, list, ((hilo_piece_alias){o->at[out] - 1, o->at[in] - 1, alias->kind}));
+  list[piece->n_aliases++] = (hilo_piece_alias){o->at[out] - 1, o->at[in] - 1, alias->kind};
 }
 
-/* Aliases of one piece in the order of its outputs, whatever the order in which they were given. */
-static void sort_by_output(ordering *o, piece_list *aliases) {
-  const hilo_cut *cut = o->c->cut;
-  hilo_vec(uint64_t) keys = {0};
-  for (uint32_t k = 0; k < aliases->n; k++) {
-    const uint32_t out = hilo_ix(cut->m, cut->outputs[cut->aliases[aliases->v[k]].output]);
-    HILO_PUSH(o->c->room, &keys, (uint64_t)o->at[out] << 32 | aliases->v[k]);
+/* The aliases of one piece, a chain, in the order of its outputs, whatever the order in which they
+ * were given. */
+static void place_aliases_of(ordering *o, uint32_t p, uint32_t first, const uint32_t *next) {
+  hilo_cut *cut = o->c->cut;
+  const hilo_module *m = cut->m;
+  hilo_piece *piece = &cut->pieces[p];
+  for (uint32_t k = 0; k < piece->n_inputs; k++) o->at[hilo_ix(m, piece->inputs[k])] = k + 1;
+  for (uint32_t k = 0; k < piece->n_outputs; k++) o->at[hilo_ix(m, piece->outputs[k])] = k + 1;
+  o->keys.n = 0;
+  for (uint32_t alias = first; alias; alias = next[alias - 1]) {
+    const uint32_t out = hilo_ix(m, cut->outputs[cut->aliases[alias - 1].output]);
+    HILO_PUSH(o->c->room, &o->keys, (uint64_t)o->at[out] << 32 | (alias - 1));
   }
-  if (keys.n) qsort(keys.v, keys.n, sizeof(*keys.v), by_key);
-  for (uint32_t k = 0; k < aliases->n; k++) aliases->v[k] = (uint32_t)keys.v[k];
+  qsort(o->keys.v, o->keys.n, sizeof(*o->keys.v), by_key);
+  hilo_piece_alias *list = HILO_NEW_ARRAY(o->c->arena, hilo_piece_alias, o->keys.n);
+  piece->aliases = list;
+  for (uint32_t k = 0; k < o->keys.n; k++)
+    place_alias(o, &cut->aliases[(uint32_t)o->keys.v[k]], p, list);
 }
 
 static void place_aliases(ordering *o) {
   hilo_cut *cut = o->c->cut;
-  const hilo_module *m = cut->m;
-  uint32_t *leaf = HILO_NEW_ZEROED(o->c->room, uint32_t, cut->n_inst_slots);
-  for (uint32_t k = 0; k < cut->n_inputs; k++) leaf[hilo_ix(m, cut->inputs[k])] = k + 1;
-  const piece_list *readers = find_readers(o, leaf);
-  piece_list *of_piece = HILO_NEW_ZEROED(o->c->room, piece_list, cut->n_pieces + 1);
-  for (uint32_t k = 0; k < cut->n_aliases; k++) {
-    const uint32_t p = cut->producer[hilo_ix(m, cut->outputs[cut->aliases[k].output])];
-    if (p) HILO_PUSH(o->c->room, &of_piece[p - 1], k);
+  if (!cut->n_aliases) return;
+  find_readers(o);
+  uint32_t *first = HILO_NEW_ZEROED(o->c->room, uint32_t, cut->n_pieces); /* 1 + alias; 0: none */
+  uint32_t *next = HILO_NEW_ZEROED(o->c->room, uint32_t, cut->n_aliases);
+  for (uint32_t k = cut->n_aliases; k-- > 0;) {
+    const uint32_t p = cut->producer[hilo_ix(cut->m, cut->outputs[cut->aliases[k].output])];
+    if (!p) continue;
+    next[k] = first[p - 1];
+    first[p - 1] = k + 1;
   }
-  for (uint32_t p = 0; p < cut->n_pieces; p++) {
-    hilo_piece *piece = &cut->pieces[p];
-    for (uint32_t k = 0; k < piece->n_inputs; k++) o->at[hilo_ix(m, piece->inputs[k])] = k + 1;
-    for (uint32_t k = 0; k < piece->n_outputs; k++) o->at[hilo_ix(m, piece->outputs[k])] = k + 1;
-    alias_list list = {0};
-    sort_by_output(o, &of_piece[p]);
-    for (uint32_t k = 0; k < of_piece[p].n; k++) {
-      const hilo_piece_alias *alias = &cut->aliases[of_piece[p].v[k]];
-      place_alias(o, alias, &readers[alias->input], p, &list);
-    }
-    piece->aliases = list.v;
-    piece->n_aliases = list.n;
-  }
+  for (uint32_t p = 0; p < cut->n_pieces; p++)
+    if (first[p]) place_aliases_of(o, p, first[p], next);
 }
 
 void hilo_cut_order(hilo_cutter *c) {
@@ -190,8 +202,6 @@ void hilo_cut_order(hilo_cutter *c) {
   ordering o = {.c = c,
                 .piece_of_unit = HILO_NEW_ZEROED(c->room, uint32_t, cut->units->n + 1),
                 .after = HILO_NEW_ZEROED(c->arena, piece_list, cut->n_pieces + 1),
-                .computed = hilo_bitset_create(c->room, cut->n_inst_slots),
-                .seen_by = HILO_NEW_ZEROED(c->room, uint32_t, cut->n_inst_slots),
                 .at = HILO_NEW_ZEROED(c->room, uint32_t, cut->n_inst_slots)};
   for (uint32_t p = 0; p < cut->n_pieces; p++) o.piece_of_unit[cut->pieces[p].unit] = p + 1;
   if (c->ordered) follow_edges(&o);

@@ -115,8 +115,9 @@ typedef struct {
   uint32_t comp, inst, k;
 } frame;
 
-/* The first from `inst` on that calls anything: most do not. */
+/* The first from `inst` on that calls anything: most do not, and in many modules none does. */
 static uint32_t first_call(const hilo_module *m, uint32_t inst) {
+  if (m->called.n <= 1) return 0;
   while (inst && !m->inst.called[inst]) inst = m->inst.next[inst];
   return inst;
 }

@@ -21,7 +21,7 @@ typedef struct {
   hilo_arena *arena;
   uint32_t *best, *trial;
   hilo_best_order found;
-  bool is_least; /* the instruction at the peak needs as much in any order */
+  bool is_least; /* as much is alive at the instruction at the peak in any order */
 } search;
 
 /* ---- D, candidates ---- */
@@ -39,17 +39,18 @@ static void consider(search *s, const uint32_t *order, const char *how) {
 /* The trial (`how` NULL: which is known), and what refining makes of it. */
 static void consider_trial(search *s, const char *how, int rounds) {
   if (how) consider(s, s->trial, how);
-  for (int k = 0; k < rounds; k++) {
+  for (int k = 0; k < rounds && !s->is_least; k++) {
     if (!hilo_order_refine(s->p, s->trial, s->arena)) return;
     consider(s, s->trial, "refined");
   }
 }
 
 static void start(search *s) {
-  for (uint32_t k = 0; k < s->p->n; k++) s->trial[k] = k;
-  s->found = (hilo_best_order){.peak = UINT64_MAX};
-  consider(s, s->trial, "input");
-  s->found.before = s->found.peak;
+  uint32_t at = 0;
+  for (uint32_t k = 0; k < s->p->n; k++) s->best[k] = k;
+  const uint64_t peak = hilo_problem_peak(s->p, NULL, &at, s->arena);
+  s->found = (hilo_best_order){.peak = peak, .before = peak, .how = "input"};
+  s->is_least = s->p->n && hilo_bottleneck_is_forced(s->p, at, peak, s->arena);
 }
 
 static void try_cheap(search *s) {
@@ -180,7 +181,7 @@ static uint64_t improve(const hilo_problem *p, uint32_t *order, uint64_t peak, u
   return peak;
 }
 
-hilo_best_order hilo_best_order_find(const hilo_problem *p, int effort, uint32_t *order,
+hilo_best_order hilo_best_order_find(hilo_problem *p, int effort, uint32_t *order,
                                      hilo_arena *scratch) {
   hilo_scratch own;
   hilo_scratch_init(&own, scratch);
@@ -191,6 +192,7 @@ hilo_best_order hilo_best_order_find(const hilo_problem *p, int effort, uint32_t
   if (effort >= 2 && s.is_least) {
     s.found.bound = s.found.peak;
   } else if (effort >= 2) {
+    hilo_problem_add_users(p, scratch);
     for (uint32_t k = 0; k < p->n; k++) s.trial[k] = k;
     try_all(&s);
     const uint64_t per_edge = effort == 2 ? WORK_OF_EFFORT_2 : WORK_OF_EFFORT_3;

@@ -11,10 +11,10 @@ typedef struct {
   const char *how; /* input, postorder, need, refined, greedy, xla-dfs, cut: what made it */
 } hilo_best_order;
 
-/* Effort 1: four candidates, O(n + e log degree). Effort 2: all of them and bottleneck cuts, in
- * O(e log n) with a large factor, bounded; 3: fifty times that. Never above the peak of the order
- * in which the nodes are numbered. */
-hilo_best_order hilo_best_order_find(const hilo_problem *p, int effort, uint32_t *order,
+/* The problem gets users, in `scratch`, if it takes them. Effort 1: four candidates, O(n + e log
+ * degree). Effort 2: all of them and bottleneck cuts, in O(e log n) with a large factor, bounded;
+ * 3: fifty times that. Never above the peak of the order in which the nodes are numbered. */
+hilo_best_order hilo_best_order_find(hilo_problem *p, int effort, uint32_t *order,
                                      hilo_arena *scratch);
 
 #endif

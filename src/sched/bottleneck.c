@@ -211,3 +211,62 @@ bool hilo_bottleneck_cut(const hilo_problem *p, uint32_t node, bool largest, uin
   hilo_arena_rewind(scratch, mark);
   return done;
 }
+
+/* ---- what no order changes ---- */
+
+/* What is alive at a node beside what it reads and makes. */
+typedef struct {
+  uint64_t *open; /* bit by buffer: made by what the node needs, its reader is still to be found */
+  uint32_t n_open;
+  uint64_t rest; /* bytes whose makers are still to be found */
+} others;
+
+/* Backwards, to the makers. False: one of them need not have run. */
+static bool find_makers(const hilo_problem *p, uint32_t node, others *o, hilo_arena *scratch) {
+  uint64_t *needed = hilo_bitset_create(scratch, p->n);
+  uint64_t *known = hilo_bitset_create(scratch, p->n_buffers);
+  hilo_bitset_set(needed, node);
+  for (HILO_LIST_EACH(r, &p->reads, node)) hilo_bitset_set(known, p->reads.v[r]);
+  for (uint32_t k = node + 1; k-- > 0 && o->rest;) {
+    if (hilo_bitset_get(needed, k))
+      for (HILO_LIST_EACH(e, &p->preds, k)) hilo_bitset_set(needed, p->preds.v[e]);
+    if (k == node || p->death[k] <= node || !p->bytes[k] || hilo_bitset_get(known, k)) continue;
+    if (!hilo_bitset_get(needed, k)) return false;
+    o->rest -= p->bytes[k];
+    if (p->death[k] == p->n) continue;
+    hilo_bitset_set(o->open, k);
+    o->n_open++;
+  }
+  return !o->rest;
+}
+
+/* Forwards, to a reader of each that needs the node. */
+static bool find_readers(const hilo_problem *p, uint32_t node, others *o, hilo_arena *scratch) {
+  uint64_t *behind = hilo_bitset_create(scratch, p->n);
+  hilo_bitset_set(behind, node);
+  for (uint32_t k = node + 1; k < p->n && o->n_open; k++) {
+    bool is_behind = false;
+    for (HILO_LIST_EACH(e, &p->preds, k)) is_behind |= hilo_bitset_get(behind, p->preds.v[e]);
+    if (!is_behind) continue;
+    hilo_bitset_set(behind, k);
+    for (HILO_LIST_EACH(r, &p->reads, k)) {
+      const uint32_t b = p->reads.v[r];
+      if (!hilo_bitset_get(o->open, b)) continue;
+      hilo_bitset_clear(o->open, b);
+      o->n_open--;
+    }
+  }
+  return !o->n_open;
+}
+
+bool hilo_bottleneck_is_forced(const hilo_problem *p, uint32_t node, uint64_t peak,
+                               hilo_arena *scratch) {
+  if (hilo_problem_need(p, node) >= peak) return true;
+  if (!p->death || !p->exact || p->start) return false;
+  const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
+  others o = {.open = hilo_bitset_create(scratch, p->n_buffers),
+              .rest = peak - hilo_problem_need(p, node)};
+  const bool forced = find_makers(p, node, &o, scratch) && find_readers(p, node, &o, scratch);
+  hilo_arena_rewind(scratch, mark);
+  return forced;
+}

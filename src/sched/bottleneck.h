@@ -10,8 +10,16 @@
 
 #include "sched/problem.h"
 
-/* Bytes alive while `node` runs, at least; `before` gets a bit for each node of the smallest (or,
- * `largest`, the largest) S that reaches it. False: given up after `*work` steps, nothing said.
+/* Is whatever is alive while `node` runs, in the order of the numbers, alive then in any order:
+ * read or made by it, or made by what it needs and read by what needs it? Then `peak`, what is
+ * alive there, is as little as can be. Of a whole problem; false may mean that it was not looked at
+ * all. Linear, and mostly far less: it looks no further than the makers and readers are. */
+bool hilo_bottleneck_is_forced(const hilo_problem *p, uint32_t node, uint64_t peak,
+                               hilo_arena *scratch);
+
+/* Of a problem with users: bytes alive while `node` runs, at least; `before` gets a bit for each
+ * node of the smallest (or, `largest`, the largest) S that reaches it. False: given up after
+ * `*work` steps, nothing said.
  * `*work` is lowered by the steps taken. */
 bool hilo_bottleneck_cut(const hilo_problem *p, uint32_t node, bool largest, uint64_t *before,
                          uint64_t *bytes, uint64_t *work, hilo_arena *scratch);

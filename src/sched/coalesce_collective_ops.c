@@ -127,10 +127,11 @@ static uint64_t bound_of(const hilo_buckets *buckets) {
 
 static hilo_buckets keep_budget(coalescer *c, hilo_comp comp, hilo_buckets buckets,
                                 hilo_arena *arena) {
-  const hilo_lifetimes l = hilo_lifetimes_make(c->m, comp, c->peaks, arena);
+  hilo_lifetimes l = hilo_lifetimes_make(c->m, comp, c->peaks, arena);
   const uint64_t peak = hilo_lifetimes_peak(&l, NULL, NULL, arena);
   guard g = {.l = &l, .limit = peak > c->budget ? peak : c->budget};
   if (peak + bound_of(&buckets) <= g.limit) return buckets;
+  hilo_lifetimes_add_touchers(&l, arena);
   g.live = hilo_live_make(&l, arena);
   uint32_t n_members = 0;
   for (uint32_t k = 0; k < buckets.n; k++) n_members += buckets.v[k].n;

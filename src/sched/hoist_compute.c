@@ -16,8 +16,8 @@
  *
  * What is cheapest to ask is asked first: most instructions free less than they make, which two
  * sums of sizes say. Room is only asked of gaps, one at a time, so live bytes are kept as sums of
- * differences (a Fenwick tree), which are made when the first instruction is to move. A buffer's
- * readers are walked once, for its last one: O(n + e + moves log n). */
+ * differences (a Fenwick tree), which are made when the first instruction is to move. Where a
+ * buffer is read last is known on the way: O(n + e + moves log n). */
 #include "sched/blocks.h"
 #include "sched/plan.h"
 #include "sched/steps.h"
@@ -26,6 +26,7 @@ typedef struct {
   hilo_plan plan;
   int64_t *room;    /* NULL: nothing moved yet; see gap_bytes */
   uint32_t n_moved; /* beyond what stands between */
+  uint32_t *read;   /* by buffer: the last position at which one of those seen reads it */
 } hoister;
 
 /* ---- live bytes in gaps ---- */
@@ -54,12 +55,6 @@ static int64_t cut(uint64_t bytes) {
   return (int64_t)(bytes > most ? most : bytes);
 }
 
-/* The last reader of a buffer in the order given; what nobody reads dies where it is made. */
-static uint32_t last_reader(const hilo_lifetimes *l, uint32_t buffer) {
-  const uint32_t end = l->touchers.first[buffer + 1];
-  return end > l->touchers.first[buffer] ? l->touchers.v[end - 1] : buffer;
-}
-
 /* Of the order given. Differences first, then each is added to the one above it. */
 static void make_room(hoister *h) {
   const hilo_lifetimes *l = &h->plan.l;
@@ -68,7 +63,7 @@ static void make_room(hoister *h) {
     if (!l->bytes[b]) continue;
     const uint32_t first = hilo_lifetimes_from_start(l, b) ? 0 : b;
     h->room[first + 1] += cut(l->bytes[b]);
-    if (!hilo_bitset_get(l->kept, b)) h->room[last_reader(l, b) + 1] -= cut(l->bytes[b]);
+    h->room[l->death[b] + 1] -= cut(l->bytes[b]); /* of what is kept, behind the end */
   }
   for (uint32_t k = 1; k <= l->n; k++)
     if (k + (k & -k) <= l->n) h->room[k + (k & -k)] += h->room[k];
@@ -120,23 +115,19 @@ static uint64_t bytes_freed(const hilo_plan *plan, uint32_t place) {
   uint64_t bytes = 0;
   for (uint32_t t = l->touched.first[place]; t < l->touched.first[place + 1]; t++) {
     const uint32_t buffer = l->touched.v[t];
-    if (last_reader(l, buffer) == place && !hilo_bitset_get(l->kept, buffer))
-      bytes += l->bytes[buffer];
+    if (l->death[buffer] == place) bytes += l->bytes[buffer];
   }
   return bytes;
 }
 
 /* Those of them that would die at it as well if it stood behind `d`. */
-static uint64_t bytes_dying(const hilo_plan *plan, uint32_t place, uint32_t d) {
-  const hilo_lifetimes *l = &plan->l;
-  const hilo_place_lists *readers = &l->touchers;
+static uint64_t bytes_dying(const hoister *h, uint32_t place, uint32_t d) {
+  const hilo_lifetimes *l = &h->plan.l;
   uint64_t bytes = 0;
   for (uint32_t t = l->touched.first[place]; t < l->touched.first[place + 1]; t++) {
-    const uint32_t buffer = l->touched.v[t], last = readers->first[buffer + 1] - 1;
-    if (readers->v[last] != place || hilo_bitset_get(l->kept, buffer)) continue;
-    uint32_t k = readers->first[buffer];
-    while (k < last && plan->position[readers->v[k]] <= plan->position[d]) k++;
-    if (k == last) bytes += l->bytes[buffer];
+    const uint32_t buffer = l->touched.v[t];
+    if (l->death[buffer] == place && h->read[buffer] <= h->plan.position[d])
+      bytes += l->bytes[buffer];
   }
   return bytes;
 }
@@ -165,12 +156,21 @@ static void weigh(hoister *h, hilo_pass_ctx *ctx, uint32_t place) {
   const uint32_t d = hilo_plan_latest(plan, i);
   if (d == HILO_NO_PLACE || hilo_inst_has(plan->m, plan->l.insts[d], HILO_TRAIT_COLLECTIVE)) return;
   if (freed == result && !is_epilogue(plan, i, plan->l.insts[d])) return;
-  const uint64_t dying = bytes_dying(plan, place, d);
+  const uint64_t dying = bytes_dying(h, place, d);
   if (dying < result) return;
   if (dying == result && !is_epilogue(plan, i, plan->l.insts[d])) return;
   if (!may_hoist(plan, i)) return;
   ctx->n_matched++;
   try_move(h, place, plan->position[d] / 2, dying);
+}
+
+/* `place` stands for good now. */
+static void note_reader(hoister *h, uint32_t place) {
+  const hilo_place_lists *touched = &h->plan.l.touched;
+  const uint32_t position = h->plan.position[place];
+  h->read[place] = 0; /* of its own result: nobody yet */
+  for (uint32_t t = touched->first[place]; t < touched->first[place + 1]; t++)
+    if (h->read[touched->v[t]] < position) h->read[touched->v[t]] = position;
 }
 
 HILO_DECLARE_PASS(hoist_compute) {
@@ -182,7 +182,11 @@ HILO_DECLARE_PASS(hoist_compute) {
     hilo_scratch scratch;
     hilo_scratch_init(&scratch, ctx->scratch);
     hoister h = {.plan = hilo_plan_make(m, blocks.v[k], &law, peaks, &scratch.arena)};
-    for (uint32_t place = 0; place < h.plan.l.n; place++) weigh(&h, ctx, place);
+    h.read = HILO_NEW_ARRAY(h.plan.arena, uint32_t, (size_t)h.plan.l.n + 1);
+    for (uint32_t place = 0; place < h.plan.l.n; place++) {
+      weigh(&h, ctx, place);
+      note_reader(&h, place);
+    }
     const uint32_t n_moved = h.n_moved ? hilo_plan_apply(&h.plan, h.plan.peak) : 0;
     if (!h.n_moved) hilo_peaks_set(peaks, blocks.v[k], h.plan.peak);
     ctx->n_rewritten += n_moved;

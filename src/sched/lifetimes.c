@@ -84,7 +84,6 @@ hilo_peaks *hilo_peaks_make_bounds(const hilo_module *m, hilo_memory_model model
   return peaks;
 }
 
-/* But for `touchers`, which the peak of one order can do without. */
 static hilo_lifetimes make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks, uint32_t *place,
                            hilo_arena *arena);
 
@@ -219,8 +218,9 @@ typedef struct {
   uint32_t n;
   hilo_inst *insts;
   uint32_t *place;
-  uint64_t *bytes, *transient, *kept, *donated;
-  uint32_t *held_first, *touched_first;
+  uint64_t *bytes, *transient, *kept, *donated, static_bytes;
+  bool donates;
+  uint32_t *held_first, *touched_first, *death;
   hilo_vec(uint32_t) held, touched;
   uint32_t *sole; /* by value: the only buffer that it holds, or one of the two below */
   uint32_t *mark; /* by buffer: the last list that took it in, by its stamp */
@@ -289,6 +289,7 @@ static void add_touched(maker *k, uint32_t at, uint32_t first) {
     TAKE_IN(k, from, 2 * at + 1, &k->touched);
   }
   sort_list(k, 2 * at + 1, k->touched.v + before, k->touched.n - before);
+  for (uint32_t t = before; t < k->touched.n; t++) k->death[k->touched.v[t]] = at;
 }
 
 /* An element of a tuple instruction holds what that operand holds, any other all of the tuple. */
@@ -344,8 +345,20 @@ static void mark_kept(maker *k, hilo_comp c) {
   const hilo_inst root = hilo_comp_root(k->m, c);
   if (!root.ix) return;
   const uint32_t at = k->place[hilo_ix(k->m, root)];
-  for (uint32_t h = k->held_first[at]; h < k->held_first[at + 1]; h++)
+  for (uint32_t h = k->held_first[at]; h < k->held_first[at + 1]; h++) {
     hilo_bitset_set(k->kept, k->held.v[h]);
+    k->death[k->held.v[h]] = k->n;
+  }
+}
+
+/* Of a parameter or constant: it counts if it is donated. */
+static void measure_static(maker *k, uint32_t at) {
+  const uint64_t its = size_of(k->m, k->insts[at]);
+  if (is_donated(k, k->insts[at]))
+    k->bytes[at] = its;
+  else
+    k->static_bytes = hilo_plus_u64(k->static_bytes, its);
+  k->donates |= k->bytes[at] != 0;
 }
 
 /* Places, and what each of them makes and needs. What classes there are. */
@@ -362,26 +375,11 @@ static unsigned measure(maker *k, hilo_comp c) {
     place[hilo_ix(m, i)] = at;
     bytes[at] = class & (FORWARDS | IS_STATIC) ? 0 : size_of(m, i);
     transient[at] = class & RUNS ? transient_of(m, k->peaks, i) : 0;
+    if (class == IS_STATIC) measure_static(k, at);
     seen |= class;
     at++;
   }
   return seen;
-}
-
-static uint64_t measure_static(maker *k, bool *donates) {
-  uint64_t bytes = 0;
-  for (uint32_t at = 0; at < k->n; at++) {
-    const hilo_inst i = k->insts[at];
-    if (k->peaks->class[hilo_inst_op(k->m, i)] != IS_STATIC) continue;
-    const uint64_t its = size_of(k->m, i);
-    if (is_donated(k, i)) {
-      k->bytes[at] = its;
-      *donates |= its != 0;
-    } else {
-      bytes = hilo_plus_u64(bytes, its);
-    }
-  }
-  return bytes;
 }
 
 /* Of an instruction that forwards, or has many operands, or one that holds many buffers. */
@@ -399,6 +397,8 @@ HILO_NOINLINE static void link_rare(maker *k, uint32_t at, unsigned class) {
     HILO_PUSH(k->arena, &k->held, at);
   else if (class & FORWARDS)
     add_held(k, at, first);
+  HILO_RESERVE(k->arena, &k->held, k->n - at); /* for the rest of them, if nothing is rare */
+  HILO_RESERVE(k->arena, &k->touched, 2 * (k->n - at));
 }
 
 /* What each place reads and what its value holds. Most instructions have one operand or two, which
@@ -409,6 +409,7 @@ static void link_all(maker *k) {
   const uint32_t *place = k->place;
   const uint64_t *bytes = k->bytes;
   uint32_t *sole = k->sole, *touched_end = k->touched_first, *held_end = k->held_first;
+  uint32_t *death = k->death;
   *touched_end++ = *held_end++ = 0;
   for (uint32_t at = 0, n = k->n; at < n; at++) {
     const hilo_inst i = k->insts[at];
@@ -417,16 +418,15 @@ static void link_all(maker *k) {
     uint32_t a = HOLDS_NONE, b = HOLDS_NONE;
     if (n_operands) a = sole[place[hilo_ix(m, hilo_inst_operand(m, i, 0))]];
     if (n_operands > 1) b = sole[place[hilo_ix(m, hilo_inst_operand(m, i, 1))]];
-    HILO_RESERVE(k->arena, &k->touched, 2);
-    HILO_RESERVE(k->arena, &k->held, 1);
+    death[at] = at;
     if (n_operands > 2 || (class & (FORWARDS | MAY_ORDER)) || a == HOLDS_MANY || b == HOLDS_MANY) {
       link_rare(k, at, class);
     } else {
       const uint32_t low = a < b ? a : b, high = a < b ? b : a; /* none is above all */
       uint32_t *out = k->touched.v + k->touched.n;
       out[0] = low;
-      if (high != HOLDS_NONE && high != low) out[1] = high, k->touched.n++;
-      if (low != HOLDS_NONE) k->touched.n++;
+      if (high != HOLDS_NONE && high != low) out[1] = high, death[high] = at, k->touched.n++;
+      if (low != HOLDS_NONE) death[low] = at, k->touched.n++;
       sole[at] = HOLDS_NONE;
       if (bytes[at]) k->held.v[k->held.n++] = sole[at] = at;
     }
@@ -446,14 +446,16 @@ static hilo_lifetimes make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
   k.held_first = HILO_NEW_ARRAY(arena, uint32_t, n);
   k.touched_first = HILO_NEW_ARRAY(arena, uint32_t, n);
   k.sole = HILO_NEW_ARRAY(arena, uint32_t, n);
+  k.death = HILO_NEW_ARRAY(arena, uint32_t, n);
   k.mark = HILO_NEW_ZEROED(arena, uint32_t, n);
   k.kept = hilo_bitset_create(arena, k.n);
   HILO_RESERVE(arena, &k.held, k.n);
-  HILO_RESERVE(arena, &k.touched, k.n + k.n / 2);
+  HILO_RESERVE(arena, &k.touched, 2 * k.n);
   find_donated(&k, c);
   hilo_lifetimes out = {.m = m, .model = peaks->model, .n = k.n};
   out.updates = measure(&k, c) & UPDATES;
-  out.static_bytes = measure_static(&k, &out.donates);
+  out.static_bytes = k.static_bytes;
+  out.donates = k.donates;
   link_all(&k);
   mark_kept(&k, c);
   out.insts = k.insts;
@@ -461,6 +463,7 @@ static hilo_lifetimes make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
   out.bytes = k.bytes;
   out.transient = k.transient;
   out.kept = k.kept;
+  out.death = k.death;
   out.held = (hilo_place_lists){k.held_first, k.held.v};
   out.touched = (hilo_place_lists){k.touched_first, k.touched.v};
   return out;
@@ -468,28 +471,34 @@ static hilo_lifetimes make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
 
 hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
                                    hilo_arena *arena) {
-  hilo_lifetimes out = make(m, c, peaks, HILO_NEW_ARRAY(arena, uint32_t, m->n_inst_slots), arena);
-  out.touchers = hilo_place_lists_invert(&out.touched, out.n, out.n, arena);
-  return out;
+  return make(m, c, peaks, HILO_NEW_ARRAY(arena, uint32_t, m->n_inst_slots), arena);
+}
+
+void hilo_lifetimes_add_touchers(hilo_lifetimes *l, hilo_arena *arena) {
+  if (!l->touchers.first) l->touchers = hilo_place_lists_invert(&l->touched, l->n, l->n, arena);
 }
 
 /* ---- orders ---- */
 
-/* May the result take the place of a buffer that operand 0 holds and that dies here? */
+/* May the result take the place of a buffer that operand 0 holds and that dies here? `left`: what
+ * each buffer still waits for; NULL: all stands as given. */
 static uint64_t reused(const hilo_lifetimes *l, uint32_t at, const uint32_t *left) {
   const hilo_inst i = l->insts[at];
   if (class_of(l->model, hilo_inst_op(l->m, i)) != UPDATES) return 0;
   const uint32_t source = l->place[hilo_ix(l->m, hilo_inst_operand(l->m, i, 0))];
   for (uint32_t h = l->held.first[source]; h < l->held.first[source + 1]; h++) {
     const uint32_t buffer = l->held.v[h];
-    if (left[buffer] == 1 && l->bytes[buffer] == l->bytes[at]) return l->bytes[buffer];
+    const bool dies = left ? left[buffer] == 1 : l->death[buffer] == at;
+    if (dies && l->bytes[buffer] == l->bytes[at]) return l->bytes[buffer];
   }
   return 0;
 }
 
-void hilo_count_uses(const hilo_place_lists *lists, const uint64_t *kept, uint32_t n,
-                     uint32_t *left) {
-  for (uint32_t b = 0; b < n; b++) left[b] = lists->first[b + 1] - lists->first[b];
+void hilo_count_uses(const hilo_place_lists *lists, uint32_t n_lists, const uint64_t *kept,
+                     uint32_t n, uint32_t *left) {
+  const uint32_t *v = lists->v, n_uses = lists->first[n_lists];
+  memset(left, 0, sizeof(uint32_t) * n);
+  for (uint32_t t = 0; t < n_uses; t++) left[v[t]]++;
   for (uint32_t w = 0; w < HILO_BITSET_WORDS(n); w++)
     for (uint64_t bits = kept[w]; bits; bits &= bits - 1)
       left[w * 64 + (uint32_t)__builtin_ctzll(bits)]++;
@@ -502,26 +511,36 @@ static uint64_t bytes_from_start(const hilo_lifetimes *l) {
   return live;
 }
 
-static void count_all_uses(const hilo_lifetimes *l, uint32_t *left) {
-  if (l->touchers.first) {
-    hilo_count_uses(&l->touchers, l->kept, l->n, left);
-    return;
+/* Who reads a buffer last is known. */
+static uint64_t peak_as_given(const hilo_lifetimes *l, uint64_t *profile) {
+  const uint64_t *bytes = l->bytes, *transient = l->transient;
+  const uint32_t *ends = l->touched.first + 1, *touched = l->touched.v, *death = l->death;
+  const bool donates = l->donates, updates = l->updates;
+  uint64_t live = bytes_from_start(l), peak = 0;
+  for (uint32_t at = 0, t = 0, n = l->n; at < n; at++) {
+    if (!donates || !hilo_lifetimes_from_start(l, at)) live = hilo_plus_u64(live, bytes[at]);
+    const uint64_t reuse = updates ? reused(l, at, NULL) : 0;
+    const uint64_t now = hilo_plus_u64(live - reuse, transient[at]);
+    if (profile) profile[at] = now;
+    if (now > peak) peak = now;
+    for (const uint32_t end = ends[at]; t < end; t++)
+      if (death[touched[t]] == at) live -= bytes[touched[t]];
+    if (death[at] == at) live -= bytes[at]; /* nobody reads it */
   }
-  const uint32_t *touched = l->touched.v, n_touched = l->touched.first[l->n];
-  for (uint32_t b = 0; b < l->n; b++) left[b] = hilo_bitset_get(l->kept, b);
-  for (uint32_t t = 0; t < n_touched; t++) left[touched[t]]++;
+  return peak;
 }
 
 uint64_t hilo_lifetimes_peak(const hilo_lifetimes *l, const uint32_t *order, uint64_t *profile,
                              hilo_arena *scratch) {
+  if (!order) return peak_as_given(l, profile);
   const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
   const uint64_t *bytes = l->bytes, *transient = l->transient;
   const uint32_t *first = l->touched.first, *ends = first + 1, *touched = l->touched.v, n = l->n;
   uint32_t *left = HILO_NEW_ARRAY(scratch, uint32_t, n + 1);
-  count_all_uses(l, left); /* the kept ones never die */
+  hilo_count_uses(&l->touched, n, l->kept, n, left); /* the kept ones never die */
   uint64_t live = bytes_from_start(l), peak = 0;
   for (uint32_t step = 0; step < n; step++) {
-    const uint32_t at = order ? order[step] : step;
+    const uint32_t at = order[step];
     if (!l->donates || !hilo_lifetimes_from_start(l, at)) live = hilo_plus_u64(live, bytes[at]);
     const uint64_t reuse = l->updates ? reused(l, at, left) : 0;
     const uint64_t now = hilo_plus_u64(live - reuse, transient[at]);

@@ -42,8 +42,10 @@ typedef struct {
   const uint64_t *transient; /* at a place */
   hilo_place_lists held;     /* buffers that a value may hold, ascending */
   hilo_place_lists touched;  /* buffers that an instruction reads, ascending, each once */
-  hilo_place_lists touchers; /* instructions that read a buffer, ascending */
+  hilo_place_lists touchers; /* instructions that read a buffer, ascending; if asked for */
   const uint64_t *kept;      /* bit by buffer: the result holds it, it lives to the end */
+  const uint32_t *death;     /* by buffer, as the instructions stand: where it is read last, or
+                                made, if nobody reads it; n: kept */
   uint64_t static_bytes;     /* parameters and constants */
   bool donates, updates;     /* some parameter counts; some operation updates in place */
 } hilo_lifetimes;
@@ -65,6 +67,8 @@ void hilo_peaks_set(hilo_peaks *peaks, hilo_comp c, uint64_t peak);
 /* Linear in the computation and the sizes of tuples. In `arena`. */
 hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
                                    hilo_arena *arena);
+/* With `touchers` from now on. */
+void hilo_lifetimes_add_touchers(hilo_lifetimes *lifetimes, hilo_arena *arena);
 
 /* A donated parameter is alive from the start, wherever its instruction stands; any other buffer
  * from its maker on. */
@@ -76,10 +80,10 @@ static inline bool hilo_lifetimes_from_start(const hilo_lifetimes *l, uint32_t b
  * pass; scratch is left as it was. */
 uint64_t hilo_lifetimes_peak(const hilo_lifetimes *lifetimes, const uint32_t *order,
                              uint64_t *profile, hilo_arena *scratch);
-/* How often each of n buffers must be let go before it dies: its uses by `lists`, and once more if
- * it is kept. */
-void hilo_count_uses(const hilo_place_lists *lists, const uint64_t *kept, uint32_t n,
-                     uint32_t *left);
+/* How often each of n buffers must be let go before it dies: the lists that it stands in, and once
+ * more if it is kept. */
+void hilo_count_uses(const hilo_place_lists *lists, uint32_t n_lists, const uint64_t *kept,
+                     uint32_t n, uint32_t *left);
 /* The most that one instruction needs at once, with the transients as they are: of lifetimes made
  * with hilo_peaks_make_bounds, what no order can beat. */
 uint64_t hilo_lifetimes_bound(const hilo_lifetimes *lifetimes);

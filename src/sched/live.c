@@ -121,12 +121,10 @@ static void note(hilo_live *v, uint32_t first, uint32_t last, int64_t bytes) {
 
 static void note_place(hilo_live *v, uint32_t place) {
   const hilo_lifetimes *l = v->l;
-  const uint32_t first = l->touchers.first[place], end = l->touchers.first[place + 1];
   if (l->transient[place])
     note(v, hilo_live_at(place), hilo_live_at(place), bytes_of(l->transient[place]));
   if (!l->bytes[place]) return;
-  uint32_t death = end > first ? hilo_live_at(l->touchers.v[end - 1]) : v->position[place];
-  if (hilo_bitset_get(l->kept, place)) death = v->end;
+  const uint32_t death = l->death[place] == place ? v->position[place] : 2 * l->death[place];
   note(v, v->position[place], death, bytes_of(l->bytes[place]));
   if (l->updates && gives_place(v, place)) note(v, death, death, -bytes_of(l->bytes[place]));
 }

@@ -61,6 +61,7 @@ hilo_inst hilo_motion_output(const hilo_module *m, hilo_dims path);
  * in gaps, several in one if need be, all of which then count at once; so the figures are exact for
  * the order given and never too low afterwards. O(log n) for a range. */
 typedef struct hilo_live hilo_live;
+/* Of lifetimes with touchers, which stay. */
 hilo_live *hilo_live_make(const hilo_lifetimes *lifetimes, hilo_arena *arena);
 static inline uint32_t hilo_live_at(uint32_t place) { return 2 * place; }
 static inline uint32_t hilo_live_behind(uint32_t place) { return 2 * place + 1; }

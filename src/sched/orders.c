@@ -11,21 +11,22 @@ typedef struct {
 typedef struct {
   const hilo_problem *p;
   const uint32_t *preds; /* like p->preds.v, in the order in which they are visited */
-  uint64_t *seen;
+  uint8_t *seen;
   frame *stack;
   uint32_t *order, n;
 } walk;
 
 static void walk_from(walk *w, uint32_t node) {
   const uint32_t *first = w->p->preds.first, *ends = first + 1, *preds = w->preds;
-  uint64_t *seen = w->seen;
+  uint8_t *seen = w->seen;
   frame *top = w->stack; /* those that wait for the node; the lowest is a stopper */
-  hilo_bitset_set(seen, node);
+  seen[node] = 1;
   uint32_t next = first[node], end = ends[node];
   for (;;) {
     if (next < end) {
       const uint32_t pred = preds[next++];
-      if (!hilo_bitset_insert(seen, pred)) continue;
+      if (seen[pred]) continue;
+      seen[pred] = 1;
       *++top = (frame){node, next};
       node = pred;
       next = first[node];
@@ -44,12 +45,11 @@ static void walk_from(walk *w, uint32_t node) {
 static void walk_all(const hilo_problem *p, const uint32_t *preds, uint32_t *order,
                      hilo_arena *scratch) {
   walk w = {.p = p, .preds = preds, .order = order};
-  w.seen = hilo_bitset_create(scratch, p->n);
+  w.seen = HILO_NEW_ZEROED(scratch, uint8_t, (size_t)p->n + 1);
   w.stack = HILO_NEW_ARRAY(scratch, frame, (size_t)p->n + 1);
   if (p->root != HILO_NO_NODE) walk_from(&w, p->root);
-  for (uint32_t k = 0; k < p->n; k++)
-    if (!hilo_bitset_get(w.seen, k) && (p->root != HILO_NO_NODE || hilo_list_n(&p->succs, k) == 0))
-      walk_from(&w, k);
+  for (uint32_t k = 0; w.n < p->n; k++)
+    if (!w.seen[k] && (p->root != HILO_NO_NODE || hilo_list_n(&p->succs, k) == 0)) walk_from(&w, k);
 }
 
 void hilo_order_postorder(const hilo_problem *p, uint32_t *order, hilo_arena *scratch) {
@@ -112,7 +112,7 @@ static uint32_t *sorted_preds(const hilo_problem *p, const int64_t *first, const
 
 static int64_t cut_to(uint64_t a, int64_t most) { return a > (uint64_t)most ? most : (int64_t)a; }
 static int64_t made_by(const hilo_problem *p, uint32_t node) {
-  return p->makes[node] == HILO_NO_NODE ? 0 : cut_to(p->bytes[p->makes[node]], INT64_MAX / 4);
+  return cut_to(p->made[node], INT64_MAX / 4);
 }
 
 void hilo_order_xla_dfs(const hilo_problem *p, uint32_t *order, hilo_arena *scratch) {

@@ -16,6 +16,7 @@ void hilo_plan_add_motion(hilo_plan *plan, const hilo_motion_law *law) {
 }
 
 void hilo_plan_add_live(hilo_plan *plan) {
+  hilo_lifetimes_add_touchers(&plan->l, plan->arena);
   hilo_lifetimes *kept = HILO_NEW(plan->arena, hilo_lifetimes); /* `live` refers to it */
   *kept = plan->l;
   plan->live = hilo_live_make(kept, plan->arena);

@@ -18,7 +18,7 @@ typedef struct {
   hilo_comp comp;
   hilo_arena *arena;
   hilo_motion motion;
-  hilo_lifetimes l;   /* by the model of the target */
+  hilo_lifetimes l;   /* by the model of the target; with touchers once there is `live` */
   hilo_live *live;    /* NULL: not asked for */
   uint64_t peak;      /* of the order given */
   uint32_t *position; /* by place; whoever changes it tells `live` as well */

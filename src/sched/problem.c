@@ -52,14 +52,14 @@ hilo_place_lists hilo_preds_make(const hilo_lifetimes *l, const hilo_motion *mot
   const bool has_edges = order_edges.v || m->edges.n;
   maker k = {.l = l, .arena = arena, .mark = HILO_NEW_ZEROED(arena, uint32_t, (size_t)l->n + 1)};
   uint32_t *first = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 2), *end = first;
-  HILO_RESERVE(arena, &k.preds, l->n + l->n / 2 + 1);
+  HILO_RESERVE(arena, &k.preds, 2 * l->n + 1);
   *end++ = 0;
   for (uint32_t at = 0, n = l->n; at < n; at++) {
     const hilo_inst i = l->insts[at];
     const uint32_t n_operands = hilo_inst_n_operands(m, i);
-    HILO_RESERVE(arena, &k.preds, 2);
     if (n_operands > 2 || has_edges) {
       add_preds(&k, at, &order_edges);
+      HILO_RESERVE(arena, &k.preds, 2 * (l->n - at)); /* for the rest, if they are plain */
     } else if (n_operands) {
       uint32_t *out = k.preds.v + k.preds.n;
       out[0] = place[hilo_ix(m, hilo_inst_operand(m, i, 0))];
@@ -73,37 +73,54 @@ hilo_place_lists hilo_preds_make(const hilo_lifetimes *l, const hilo_motion *mot
 }
 
 static uint64_t *sum_held(const hilo_lifetimes *l, hilo_arena *arena) {
-  const uint32_t *ends = l->held.first + 1, *buffers = l->held.v;
+  const uint32_t *first = l->held.first, *buffers = l->held.v;
   const uint64_t *bytes = l->bytes;
   uint64_t *held = HILO_NEW_ARRAY(arena, uint64_t, (size_t)l->n + 1);
   for (uint32_t at = 0, h = 0, n = l->n; at < n; at++) {
-    uint64_t sum = 0;
-    for (const uint32_t end = ends[at]; h < end; h++) sum += bytes[buffers[h]];
-    held[at] = sum;
+    const uint32_t end = first[at + 1];
+    held[at] = h < end ? bytes[buffers[h++]] : 0; /* most hold one buffer or none */
+    while (h < end) held[at] += bytes[buffers[h++]];
   }
   return held;
 }
 
+/* What is there from the start is made by no node. */
+static void leave_out_donated(hilo_problem *p, const hilo_lifetimes *l, hilo_arena *arena) {
+  uint32_t *makes = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
+  uint64_t *made = HILO_NEW_ARRAY(arena, uint64_t, (size_t)l->n + 1);
+  for (uint32_t at = 0; at < l->n; at++) {
+    const bool from_start = hilo_lifetimes_from_start(l, at);
+    makes[at] = from_start ? HILO_NO_NODE : at;
+    made[at] = from_start ? 0 : l->bytes[at];
+    if (from_start) p->start += l->bytes[at];
+  }
+  p->makes = p->maker = makes;
+  p->made = made;
+}
+
+static bool has_unread(const uint32_t *uses, const uint64_t *bytes, uint32_t n) {
+  bool any = false;
+  for (uint32_t b = 0; b < n; b++) any |= !uses[b] && bytes[b];
+  return any;
+}
+
+/* Do sums of all that there is stay in range? */
+static bool may_add(const hilo_lifetimes *l) {
+  uint64_t total = 0;
+  bool fits = true;
+  for (uint32_t at = 0; at < l->n; at++) {
+    fits &= !__builtin_add_overflow(total, l->bytes[at], &total);
+    fits &= !__builtin_add_overflow(total, l->transient[at], &total);
+  }
+  return fits;
+}
+
 hilo_problem hilo_problem_make(const hilo_lifetimes *l, const hilo_motion *motion,
                                hilo_arena *arena) {
-  const size_t n = (size_t)l->n + 1;
-  uint32_t *self = HILO_NEW_ARRAY(arena, uint32_t, n);
-  uint32_t *makes = HILO_NEW_ARRAY(arena, uint32_t, n);
-  uint32_t *maker_of = HILO_NEW_ARRAY(arena, uint32_t, n);
-  uint64_t start = 0, total = 0;
-  bool exact = !l->updates;
-  for (uint32_t at = 0; at < l->n; at++) {
-    self[at] = at;
-    makes[at] = l->bytes[at] ? at : HILO_NO_NODE;
-    maker_of[at] = at;
-    exact &= !__builtin_add_overflow(total, l->bytes[at], &total);
-    exact &= !__builtin_add_overflow(total, l->transient[at], &total);
-  }
-  for (uint32_t at = 0; at < l->n && l->donates; at++) /* these are there from the start */
-    if (hilo_lifetimes_from_start(l, at)) {
-      makes[at] = maker_of[at] = HILO_NO_NODE;
-      start += l->bytes[at];
-    }
+  uint32_t *self = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
+  uint32_t *uses = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
+  for (uint32_t at = 0; at < l->n; at++) self[at] = at;
+  hilo_count_uses(&l->touched, l->n, l->kept, l->n, uses);
   const hilo_inst root = hilo_comp_root(l->m, motion->comp);
   hilo_problem p = {.n = l->n,
                     .n_buffers = l->n,
@@ -111,17 +128,24 @@ hilo_problem hilo_problem_make(const hilo_lifetimes *l, const hilo_motion *motio
                     .origin = self,
                     .transient = l->transient,
                     .held = sum_held(l, arena),
-                    .makes = makes,
                     .preds = hilo_preds_make(l, motion, arena),
                     .reads = l->touched,
-                    .readers = l->touchers,
+                    .uses = uses,
+                    .has_unread = has_unread(uses, l->bytes, l->n),
+                    .death = l->death,
                     .bytes = l->bytes,
-                    .maker = maker_of,
                     .kept = l->kept,
-                    .exact = exact,
-                    .start = start};
-  p.succs = hilo_place_lists_invert(&p.preds, p.n, p.n, arena);
+                    .exact = !l->updates && may_add(l)};
+  p.makes = p.maker = self;
+  p.made = l->bytes;
+  if (l->donates) leave_out_donated(&p, l, arena);
   return p;
+}
+
+void hilo_problem_add_users(hilo_problem *p, hilo_arena *arena) {
+  if (p->succs.first) return;
+  p->succs = hilo_place_lists_invert(&p->preds, p->n, p->n, arena);
+  p->readers = hilo_place_lists_invert(&p->reads, p->n, p->n_buffers, arena);
 }
 
 /* ---- parts ---- */
@@ -197,6 +221,7 @@ hilo_problem hilo_problem_part(const hilo_problem *p, const uint32_t *order, uin
   const size_t size = (size_t)n + 1;
   uint32_t *origin = HILO_NEW_ARRAY(arena, uint32_t, size);
   uint32_t *makes = HILO_NEW_ARRAY(arena, uint32_t, size);
+  uint64_t *made_bytes = HILO_NEW_ARRAY(arena, uint64_t, size);
   uint64_t *held = HILO_NEW_ARRAY(arena, uint64_t, size);
   uint64_t *transient = HILO_NEW_ARRAY(arena, uint64_t, size);
   uint32_t *to_node = HILO_NEW_ARRAY(arena, uint32_t, (size_t)p->n + 1);
@@ -229,10 +254,12 @@ hilo_problem hilo_problem_part(const hilo_problem *p, const uint32_t *order, uin
     held[k] = p->held[nodes[k]];
     transient[k] = p->transient[nodes[k]];
     makes[k] = made == HILO_NO_NODE ? HILO_NO_NODE : to_buffer[made];
+    made_bytes[k] = p->made[nodes[k]];
   }
   out.start += out.base;
   out.origin = origin;
   out.makes = makes;
+  out.made = made_bytes;
   out.held = held;
   out.transient = transient;
   out.bytes = bytes;
@@ -242,22 +269,32 @@ hilo_problem hilo_problem_part(const hilo_problem *p, const uint32_t *order, uin
   out.succs = map_lists(&p->succs, nodes, n, to_node, arena);
   out.reads = map_lists(&p->reads, nodes, n, to_buffer, arena);
   out.readers = map_lists(&p->readers, from_buffer, n_buffers, to_node, arena);
+  uint32_t *uses = HILO_NEW_ARRAY(arena, uint32_t, (size_t)n_buffers + 1);
+  hilo_count_uses(&out.reads, n, kept, n_buffers, uses);
+  out.uses = uses;
+  out.has_unread = has_unread(uses, bytes, n_buffers);
   return out;
 }
 
 /* ---- orders ---- */
 
+/* Bytes of what the node makes if nobody reads it. */
+static uint64_t unread(const hilo_problem *p, uint32_t node) {
+  if (!p->has_unread || p->makes[node] == HILO_NO_NODE || p->uses[p->makes[node]]) return 0;
+  return p->made[node];
+}
+
 static uint64_t sweep(const hilo_problem *p, const uint32_t *order, uint64_t limit, uint32_t *step,
                       hilo_arena *scratch) {
   const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
-  const uint32_t *makes = p->makes, *first = p->reads.first, *ends = first + 1, *reads = p->reads.v;
-  const uint64_t *bytes = p->bytes, *transient = p->transient;
+  const uint32_t *first = p->reads.first, *ends = first + 1, *reads = p->reads.v;
+  const uint64_t *made = p->made, *bytes = p->bytes, *transient = p->transient;
   uint32_t *left = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)p->n_buffers + 1), peak_at = 0;
-  hilo_count_uses(&p->readers, p->kept, p->n_buffers, left);
+  memcpy(left, p->uses, sizeof(uint32_t) * p->n_buffers);
   uint64_t live = p->start, peak = 0;
   for (uint32_t k = 0, n = p->n; k < n; k++) {
-    const uint32_t node = order ? order[k] : k, made = makes[node];
-    if (made != HILO_NO_NODE) live += bytes[made];
+    const uint32_t node = order ? order[k] : k;
+    live += made[node];
     if (live + transient[node] > peak) {
       peak = live + transient[node];
       peak_at = k;
@@ -266,15 +303,36 @@ static uint64_t sweep(const hilo_problem *p, const uint32_t *order, uint64_t lim
     const uint32_t *r = reads + first[node], *end = reads + ends[node];
     for (; r < end; r++)
       if (--left[*r] == 0) live -= bytes[*r];
-    if (made != HILO_NO_NODE && left[made] == 0) live -= bytes[made];
+    live -= unread(p, node);
   }
   if (step) *step = peak_at;
   hilo_arena_rewind(scratch, mark);
   return peak;
 }
 
+/* Who reads a buffer last is known. */
+static uint64_t sweep_as_numbered(const hilo_problem *p, uint32_t *step) {
+  const uint32_t *ends = p->reads.first + 1, *reads = p->reads.v, *death = p->death;
+  const uint64_t *made = p->made, *bytes = p->bytes, *transient = p->transient;
+  uint64_t live = p->start, peak = 0;
+  uint32_t peak_at = 0;
+  for (uint32_t k = 0, t = 0, n = p->n; k < n; k++) {
+    live += made[k];
+    if (live + transient[k] > peak) {
+      peak = live + transient[k];
+      peak_at = k;
+    }
+    for (const uint32_t end = ends[k]; t < end; t++)
+      if (death[reads[t]] == k) live -= bytes[reads[t]];
+    live -= unread(p, k);
+  }
+  if (step) *step = peak_at;
+  return peak;
+}
+
 uint64_t hilo_problem_peak(const hilo_problem *p, const uint32_t *order, uint32_t *step,
                            hilo_arena *scratch) {
+  if (!order && p->death) return sweep_as_numbered(p, step);
   return sweep(p, order, UINT64_MAX, step, scratch);
 }
 

@@ -1,11 +1,11 @@
 /* C of step 17: sink what grows memory, raise what shrinks it.
  *
  * The order is a linked list with sparse 64-bit keys. Going backwards, everything behind a node
- * stands for good, so the last reader of each buffer among these is known by one word a buffer, and
- * a node decides in O(its edges): it sinks if its result is larger than what it reads and would
- * otherwise be dead before the place it goes to. Going forwards, likewise, all other readers of
- * what dies at a node stand for good. Moving a node shrinks live bytes over the whole way it goes,
- * or it stays. */
+ * stands for good, so the last reader of each buffer among these is known by one word a buffer, the
+ * first user of each node by another, and a node decides in O(its edges): it sinks if its result is
+ * larger than what it reads and would otherwise be dead before the place it goes to. Going
+ * forwards, likewise, all other readers of what dies at a node stand for good, and one word has the
+ * last of them. Moving a node shrinks live bytes over the whole way it goes, or it stays. */
 #include "sched/orders.h"
 
 typedef struct {
@@ -48,22 +48,13 @@ static void link_between(line *l, uint32_t k, uint32_t p, uint32_t n, bool near_
 
 /* ---- the two sweeps ---- */
 
-static uint32_t earliest(const line *l, const uint32_t *v, uint32_t n) {
-  uint32_t out = n ? v[0] : HILO_NO_NODE;
-  for (uint32_t k = 1; k < n; k++)
-    if (l->key[v[k]] < l->key[out]) out = v[k];
-  return out;
-}
+static bool is_before(const line *l, uint32_t a, uint32_t b) { return l->key[a] < l->key[b]; }
 
 static uint32_t latest(const line *l, const uint32_t *v, uint32_t n) {
   uint32_t out = n ? v[0] : HILO_NO_NODE;
   for (uint32_t k = 1; k < n; k++)
-    if (l->key[v[k]] > l->key[out]) out = v[k];
+    if (is_before(l, out, v[k])) out = v[k];
   return out;
-}
-
-static uint64_t made_by(const hilo_problem *p, uint32_t node) {
-  return p->makes[node] == HILO_NO_NODE ? 0 : p->bytes[p->makes[node]];
 }
 
 /* Everything behind k stands for good, and last[b] is the last reader of a buffer there, or k if it
@@ -73,29 +64,37 @@ static uint64_t bytes_longer(const line *l, const uint32_t *last, uint32_t k, ui
   uint64_t longer = 0;
   for (HILO_LIST_EACH(r, &p->reads, k)) {
     const uint32_t b = p->reads.v[r];
-    if (last[b] == k || l->key[last[b]] < l->key[target]) longer += p->bytes[b];
+    if (last[b] == k || is_before(l, last[b], target)) longer += p->bytes[b];
   }
   return longer;
 }
 
-static bool try_sink(line *l, uint32_t *last, uint32_t k) {
-  const hilo_problem *p = l->p;
-  const hilo_place_lists *reads = &p->reads, *succs = &p->succs;
-  const uint32_t user = earliest(l, succs->v + succs->first[k], hilo_list_n(succs, k));
+/* To just before `user`, the first that needs it. */
+static bool try_sink(line *l, uint32_t *last, uint32_t k, uint32_t user) {
+  const hilo_place_lists *reads = &l->p->reads;
   if (user == HILO_NO_NODE || l->next[k] == user) return false;
-  if (made_by(p, k) <= bytes_longer(l, last, k, user)) return false;
+  if (l->p->made[k] <= bytes_longer(l, last, k, user)) return false;
   unlink_node(l, k);
   link_between(l, k, l->prev[user], user, true);
   for (HILO_LIST_EACH(r, reads, k))
-    if (l->key[k] > l->key[last[reads->v[r]]]) last[reads->v[r]] = k;
+    if (is_before(l, last[reads->v[r]], k)) last[reads->v[r]] = k;
   return true;
 }
 
-/* A node is only asked where to go if it makes more than dies at it. */
-static bool sink_all(line *l, uint32_t *last) {
+/* k stands for good now: before all that do, unless it sank. */
+static void note_user(const line *l, uint32_t *user, uint32_t k, bool sank) {
+  const uint32_t *e = l->p->preds.v + l->p->preds.first[k];
+  for (const uint32_t *end = l->p->preds.v + l->p->preds.first[k + 1]; e < end; e++)
+    if (!sank || user[*e] == HILO_NO_NODE || is_before(l, k, user[*e])) user[*e] = k;
+}
+
+/* A node is only asked where to go if it makes more than dies at it. `last` by buffer, `user` by
+ * node: of those behind. */
+static bool sink_all(line *l, uint32_t *last, uint32_t *user) {
   const hilo_problem *p = l->p;
   const uint32_t *first = p->reads.first, *ends = first + 1, *reads = p->reads.v;
   bool moved = false;
+  memset(user, 0xff, sizeof(uint32_t) * ((size_t)p->n + 1));
   memset(last, 0xff, sizeof(uint32_t) * ((size_t)p->n_buffers + 1));
   for (uint32_t w = 0; w < HILO_BITSET_WORDS(p->n_buffers); w++) /* the end reads what is kept */
     for (uint64_t bits = p->kept[w]; bits; bits &= bits - 1)
@@ -109,53 +108,65 @@ static bool sink_all(line *l, uint32_t *last) {
         last[*r] = k;
         dying += p->bytes[*r];
       }
-    if (made_by(p, k) > dying) moved |= try_sink(l, last, k);
+    const bool sank = p->made[k] > dying && try_sink(l, last, k, user[k]);
+    note_user(l, user, k, sank);
+    moved |= sank;
   }
   return moved;
 }
 
 /* Of the buffers that die at k (no readers are left), bytes of those that would be dead behind
  * `target` if k stood there (HILO_NO_NODE: at the start). */
-static uint64_t bytes_shorter(const line *l, const uint32_t *n_left, uint32_t k, uint32_t target) {
+static uint64_t bytes_shorter(const line *l, const uint32_t *n_left, const uint32_t *last,
+                              uint32_t k, uint32_t target) {
   const hilo_problem *p = l->p;
   uint64_t shorter = 0;
   for (HILO_LIST_EACH(r, &p->reads, k)) {
     const uint32_t b = p->reads.v[r];
     if (n_left[b]) continue;
-    bool ends = true;
-    for (HILO_LIST_EACH(t, &p->readers, b)) {
-      const uint32_t reader = p->readers.v[t];
-      if (reader == k) continue;
-      ends &= target != HILO_NO_NODE && l->key[reader] <= l->key[target];
-    }
-    if (ends) shorter += p->bytes[b];
+    if (last[b] == HILO_NO_NODE || (target != HILO_NO_NODE && !is_before(l, target, last[b])))
+      shorter += p->bytes[b];
   }
   return shorter;
 }
 
-static bool try_raise(line *l, const uint32_t *n_left, uint32_t k) {
+static bool try_raise(line *l, const uint32_t *n_left, const uint32_t *last, uint32_t k) {
   const hilo_problem *p = l->p;
   const hilo_place_lists *preds = &p->preds;
   const uint32_t pred = latest(l, preds->v + preds->first[k], hilo_list_n(preds, k));
-  if (l->prev[k] == pred || bytes_shorter(l, n_left, k, pred) <= made_by(p, k)) return false;
+  if (l->prev[k] == pred || bytes_shorter(l, n_left, last, k, pred) <= p->made[k]) return false;
   unlink_node(l, k);
   link_between(l, k, pred, pred == HILO_NO_NODE ? l->first : l->next[pred], false);
   return true;
 }
 
-/* A buffer dies at one node, so that all its readers are looked at once. */
-static bool raise_all(line *l, uint32_t *n_left) {
+/* k stands for good now: behind all that do, unless it was raised. */
+static void note_reader(const line *l, uint32_t *last, uint32_t k, bool raised) {
+  const uint32_t *r = l->p->reads.v + l->p->reads.first[k];
+  for (const uint32_t *end = l->p->reads.v + l->p->reads.first[k + 1]; r < end; r++)
+    if (!raised || last[*r] == HILO_NO_NODE || is_before(l, last[*r], k)) last[*r] = k;
+}
+
+/* `last` by buffer: its last reader of those in front. */
+static bool raise_all(line *l, uint32_t *n_left, uint32_t *last) {
   const hilo_problem *p = l->p;
   const uint32_t *first = p->reads.first, *ends = first + 1, *reads = p->reads.v;
   bool moved = false;
-  hilo_count_uses(&p->readers, p->kept, p->n_buffers, n_left);
+  memcpy(n_left, p->uses, sizeof(uint32_t) * p->n_buffers);
+  memset(last, 0xff, sizeof(uint32_t) * ((size_t)p->n_buffers + 1));
   for (uint32_t k = l->first, behind; k != HILO_NO_NODE; k = behind) {
     behind = l->next[k];
     uint64_t dying = 0;
+    bool more = false; /* readers of what it reads */
     const uint32_t *r = reads + first[k], *end = reads + ends[k];
-    for (; r < end; r++)
-      if (--n_left[*r] == 0) dying += p->bytes[*r];
-    if (dying > made_by(p, k)) moved |= try_raise(l, n_left, k);
+    for (; r < end; r++) {
+      const bool dies = --n_left[*r] == 0;
+      dying += dies ? p->bytes[*r] : 0;
+      more |= !dies;
+    }
+    const bool raised = dying > p->made[k] && try_raise(l, n_left, last, k);
+    if (more) note_reader(l, last, k, raised);
+    moved |= raised;
   }
   return moved;
 }
@@ -185,9 +196,11 @@ bool hilo_order_refine(const hilo_problem *p, uint32_t *order, hilo_arena *scrat
   if (!p->n) return false;
   const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
   line l = make_line(p, order, scratch);
-  uint32_t *of_buffer = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)p->n_buffers + 1);
-  bool moved = sink_all(&l, of_buffer);
-  moved |= raise_all(&l, of_buffer);
+  const uint32_t most = p->n > p->n_buffers ? p->n : p->n_buffers;
+  uint32_t *a = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)most + 1);
+  uint32_t *b = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)most + 1);
+  bool moved = sink_all(&l, a, b);
+  moved |= raise_all(&l, a, b);
   uint32_t at = 0;
   for (uint32_t k = l.first; moved && k != HILO_NO_NODE; k = l.next[k]) order[at++] = k;
   hilo_arena_rewind(scratch, mark);

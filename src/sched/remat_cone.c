@@ -40,12 +40,9 @@ typedef struct {
  * it was chosen: the value is made again there, but by whom first is open. */
 static bool is_live(search *s, uint32_t buffer, uint32_t holder) {
   const hilo_lifetimes *l = s->l;
-  const uint32_t n = l->touchers.first[buffer + 1] - l->touchers.first[buffer];
   const bool has_gaps = s->gaps->first_gap[buffer] != s->gaps->first_gap[buffer + 1];
   if (buffer != holder && has_gaps) return false; /* a view of something that may be made again */
-  if (!hilo_bitset_get(l->kept, buffer) &&
-      (!n || l->touchers.v[l->touchers.first[buffer] + n - 1] < s->at))
-    return false;
+  if (l->death[buffer] < s->at) return false;
   hilo_gap *gap = has_gaps ? hilo_gap_at(s->gaps, buffer, s->at) : NULL;
   if (!gap) return true;
   if (gap->applied || s->out->n_leaned_on == HILO_COUNT(s->out->leaned_on)) return false;

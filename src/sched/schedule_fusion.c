@@ -185,9 +185,7 @@ static double bytes_dying(const fuser *f, uint32_t place) {
   double bytes = 0;
   for (uint32_t t = l->touched.first[place]; t < l->touched.first[place + 1]; t++) {
     const uint32_t buffer = l->touched.v[t];
-    if (!hilo_bitset_get(l->kept, buffer) &&
-        l->touchers.v[l->touchers.first[buffer + 1] - 1] == place)
-      bytes += (double)l->bytes[buffer];
+    if (l->death[buffer] == place) bytes += (double)l->bytes[buffer];
   }
   return bytes;
 }

@@ -48,14 +48,16 @@ static uint32_t *rank_names(const hilo_lifetimes *l, hilo_arena *arena) {
 /* Relink the list: parameters first, which stand nowhere in particular, then the order. */
 static void realise(scheduler *s, const hilo_lifetimes *l, const uint32_t *order,
                     hilo_arena *arena) {
+  const hilo_comp c = hilo_inst_comp(s->m, l->insts[0]);
+  const uint32_t n_params = hilo_comp_n_params(s->m, c);
   hilo_inst *insts = HILO_NEW_ARRAY(arena, hilo_inst, (size_t)l->n + 1);
   uint32_t n = 0;
-  for (int params = 1; params >= 0; params--)
-    for (uint32_t at = 0; at < l->n; at++) {
-      const hilo_inst i = l->insts[params ? at : order[at]];
-      if (hilo_inst_is(s->m, i, HILO_OP_PARAMETER) == (params == 1)) insts[n++] = i;
-    }
-  hilo_comp_set_order(s->m, hilo_inst_comp(s->m, insts[0]), insts, n);
+  for (uint32_t at = 0; at < l->n && n < n_params; at++)
+    if (hilo_inst_is(s->m, l->insts[at], HILO_OP_PARAMETER)) insts[n++] = l->insts[at];
+  for (uint32_t at = 0; at < l->n; at++)
+    if (!hilo_inst_is(s->m, l->insts[order[at]], HILO_OP_PARAMETER))
+      insts[n++] = l->insts[order[at]];
+  hilo_comp_set_order(s->m, c, insts, n);
   s->changed = true;
   s->ctx->n_rewritten++;
 }

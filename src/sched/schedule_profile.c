@@ -6,11 +6,7 @@
 
 static uint32_t *find_last(const hilo_lifetimes *l, hilo_arena *arena) {
   uint32_t *last = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
-  for (uint32_t b = 0; b < l->n; b++) {
-    const uint32_t end = l->touchers.first[b + 1];
-    last[b] = end > l->touchers.first[b] ? l->touchers.v[end - 1] : b;
-    if (hilo_bitset_get(l->kept, b)) last[b] = l->n - 1;
-  }
+  for (uint32_t b = 0; b < l->n; b++) last[b] = l->death[b] < l->n ? l->death[b] : l->n - 1;
   return last;
 }
 

@@ -129,6 +129,8 @@ static void begin(fixture *f, uint32_t n, uint64_t seed) {
   const hilo_motion_law law = hilo_motion_law_make(f->m, &f->scratch);
   f->motion = hilo_motion_make(f->m, f->m->entry, &law, &f->scratch);
   f->p = hilo_problem_make(&f->l, &f->motion, &f->scratch);
+  hilo_lifetimes_add_touchers(&f->l, &f->scratch);
+  hilo_problem_add_users(&f->p, &f->scratch);
 }
 
 static void end(fixture *f) {
@@ -255,6 +257,28 @@ static void test_cuts_against_all_orders(void **state) {
   assert_true(n_best * 100 >= n_tried * 90); /* of nine nodes, nearly always the best there is */
 }
 
+/* What is said to be forced is alive then in every order. */
+static void test_what_no_order_changes(void **state) {
+  (void)state;
+  uint32_t n_forced = 0, n_free = 0;
+  for (uint64_t seed = 0; seed < 400; seed++) {
+    fixture f;
+    begin(&f, 4 + (uint32_t)(seed % 60), seed + 7000);
+    uint64_t alive[64];
+    (void)hilo_lifetimes_peak(&f.l, NULL, alive, &f.scratch);
+    for (uint32_t k = 0; k < f.p.n; k++) {
+      uint64_t before[2] = {0}, bytes, work = 1000000;
+      assert_true(hilo_bottleneck_cut(&f.p, k, seed & 1, before, &bytes, &work, &f.scratch));
+      const bool forced = hilo_bottleneck_is_forced(&f.p, k, alive[k], &f.scratch);
+      if (forced) assert_int_equal(bytes, alive[k]);
+      n_forced += forced && hilo_problem_need(&f.p, k) < alive[k];
+      n_free += !forced;
+    }
+    end(&f);
+  }
+  assert_true(n_forced > 150 && n_free > 5000);
+}
+
 /* A part has the peak that its run of the whole has. */
 static void test_parts(void **state) {
   (void)state;
@@ -376,6 +400,7 @@ int main(void) {
       cmocka_unit_test(test_every_rule_gives_an_order),
       cmocka_unit_test(test_found_is_never_worse_and_bounds_hold),
       cmocka_unit_test(test_cuts_against_all_orders),
+      cmocka_unit_test(test_what_no_order_changes),
       cmocka_unit_test(test_parts),
       cmocka_unit_test(test_limits_and_live_bytes),
       cmocka_unit_test(test_what_a_move_costs),

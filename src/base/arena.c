@@ -238,6 +238,37 @@ void *hilo_arena_resize_block(hilo_arena *arena, void *old, size_t new_bytes) {
   return grown->data;
 }
 
+static hilo_arena_chunk *last_of(hilo_arena_chunk *chunk) {
+  while (chunk->next) chunk = chunk->next;
+  return chunk;
+}
+
+/* Chunks are put where single large allocations are: their free rest is lost, and marks keep the
+ * meaning that what is newer goes. */
+void hilo_arena_adopt(hilo_arena *arena, hilo_arena *child) {
+  HILO_CHECK(arena->allocator == child->allocator);
+  hilo_arena_chunk *const lists[] = {child->chunks, child->large};
+  for (size_t k = 0; k < HILO_COUNT(lists); k++) {
+    if (!lists[k]) continue;
+    last_of(lists[k])->next = arena->large;
+    arena->large = lists[k];
+  }
+  if (child->blocks) {
+    hilo_arena_chunk *last = last_of(child->blocks);
+    last->next = arena->blocks;
+    if (arena->blocks) arena->blocks->prev = last;
+    arena->blocks = child->blocks;
+  }
+  const size_t bytes = child->reserved_bytes;
+  child->chunks = child->large = child->blocks = NULL;
+  child->cur = child->end = NULL;
+  child->next_bytes = FIRST_CHUNK_BYTES;
+  child->reserved_bytes = child->peak_bytes = 0;
+  const bool fits = within_limit(arena, bytes);
+  account(arena, bytes);
+  if (!fits) hilo_arena_out_of_memory(arena);
+}
+
 void hilo_arena_rewind_slow(hilo_arena *arena, hilo_arena_mark mark) {
   release_until(arena, arena->large, mark.large);
   arena->large = mark.large;

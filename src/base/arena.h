@@ -99,6 +99,11 @@ static inline void *hilo_arena_alloc_array(hilo_arena *arena, size_t n, size_t s
  * bytes, which returns NULL. */
 void *hilo_arena_resize_block(hilo_arena *arena, void *old, size_t new_bytes);
 
+/* Everything of `child` becomes `arena`'s, as if it had been taken from it now; blocks may be
+ * resized from then on. The child is as after init. Both have one allocator. How a thread hands
+ * over what it made in an arena of its own. Unwinds if `arena` gets beyond its limit thereby. */
+void hilo_arena_adopt(hilo_arena *arena, hilo_arena *child);
+
 /* Scratch in stack order: everything bumped since the mark is given back. Blocks are not touched.
  */
 typedef struct {

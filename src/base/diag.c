@@ -98,6 +98,14 @@ void hilo_diags_append(hilo_diags *diags, const hilo_diags *more) {
   diags->n_dropped += more->n_dropped;
 }
 
+void hilo_diags_rewind(hilo_diags *diags, const hilo_diags *before) {
+  hilo_diag *const list = diags->list; /* it may have grown */
+  const uint32_t cap = diags->cap;
+  *diags = *before;
+  diags->list = list;
+  diags->cap = cap;
+}
+
 void hilo_diag_note(hilo_diags *diags, const char *fmt, ...) {
   if (!diags->n || diags->last_dropped) return;
   va_list args;

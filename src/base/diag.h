@@ -73,6 +73,8 @@ hilo_status hilo_diag_vadd(hilo_diags *diags, hilo_diag_code code, const hilo_pl
                            const char *fmt, va_list args) HILO_PRINTF(4, 0);
 /* All of another list behind ours, copied. */
 void hilo_diags_append(hilo_diags *diags, const hilo_diags *more);
+/* Forget what was added since `*before` was a copy of it. */
+void hilo_diags_rewind(hilo_diags *diags, const hilo_diags *before);
 /* A context line for the diagnostic added last (ignored if that one was only counted). */
 void hilo_diag_note(hilo_diags *diags, const char *fmt, ...) HILO_PRINTF(2, 3);
 /* The line of `text` that holds `offset`, and a caret below it, as notes of the last diagnostic.

@@ -76,7 +76,8 @@ static hilo_status verify_and_sign(job *j, hilo_module *m) {
 
 static hilo_status load(job *j, hilo_module **m) {
   hilo_program *p = &j->program;
-  HILO_TRY(hilo_load(j->module_arena, p->config->input.p, p->diags, m));
+  hilo_queue *queue = p->crew->max_threads > 1 ? p->crew->queue : NULL;
+  HILO_TRY(hilo_load_with(j->module_arena, p->config->input.p, queue, p->diags, m));
   HILO_TRY(convert_to_hlo(p, *m));
   hilo_phases_end(&j->phases, HILO_PHASE_READ);
   HILO_TRY(verify_and_sign(j, *m));

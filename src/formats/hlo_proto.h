@@ -2,6 +2,7 @@
 #ifndef HILO_FORMATS_HLO_PROTO_H
 #define HILO_FORMATS_HLO_PROTO_H
 
+#include "base/queue.h"
 #include "ir/module.h"
 
 /* Read an HloModuleProto (envelopes are taken off by load.h). The module is made in `arena` and may
@@ -10,6 +11,19 @@
  * untouched. The rules of single operations are the verifier's. */
 HILO_NODISCARD hilo_status hilo_hlo_proto_read(hilo_arena *arena, hilo_str bytes, hilo_str name,
                                                hilo_diags *diags, hilo_module **out);
+
+/* The same by two threads, from `min_bytes` bytes on: a worker of `queue`, in which nothing may be
+ * in flight, reads the metadata. The module and the diagnostics are what one thread gives. The
+ * allocator of `arena` must serve several threads. */
+enum { HILO_PROTO_MIN_BYTES = 128 << 10 }; /* about a thousand instructions: it pays */
+typedef struct {
+  hilo_queue *queue; /* NULL: one thread */
+  uint64_t min_bytes;
+} hilo_proto_read_options;
+HILO_NODISCARD hilo_status hilo_hlo_proto_read_with(hilo_arena *arena, hilo_str bytes,
+                                                    hilo_str name,
+                                                    const hilo_proto_read_options *options,
+                                                    hilo_diags *diags, hilo_module **out);
 
 enum { HILO_MAX_PROTO_BYTES = 0x7fffffff }; /* of one message: protobuf's own limit */
 

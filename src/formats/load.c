@@ -50,7 +50,7 @@ static hilo_status refuse_bytecode(hilo_diags *diags, hilo_str bytes, hilo_str n
 }
 
 static hilo_status load_proto(hilo_arena *arena, const hilo_input *input, hilo_str name,
-                              hilo_diags *diags, hilo_module **out) {
+                              hilo_queue *queue, hilo_diags *diags, hilo_module **out) {
   if (input->has_more &&
       (input->kind == HILO_INPUT_HLO_SNAPSHOT || input->kind == HILO_INPUT_DECOMPOSED_SNAPSHOT)) {
     hilo_place place = HILO_NOWHERE;
@@ -58,11 +58,12 @@ static hilo_status load_proto(hilo_arena *arena, const hilo_input *input, hilo_s
     (void)hilo_diag_add(diags, HILO_DIAG_EMOD911, &place,
                         "the input is a snapshot: its recorded arguments and results are ignored");
   }
-  return hilo_hlo_proto_read(arena, input->module, name, diags, out);
+  const hilo_proto_read_options options = {queue, HILO_PROTO_MIN_BYTES};
+  return hilo_hlo_proto_read_with(arena, input->module, name, &options, diags, out);
 }
 
-static hilo_status load_any(hilo_arena *arena, hilo_str bytes, hilo_str name, hilo_diags *diags,
-                            hilo_module **out) {
+static hilo_status load_any(hilo_arena *arena, hilo_str bytes, hilo_str name, hilo_queue *queue,
+                            hilo_diags *diags, hilo_module **out) {
   for (int i = 0; hilo_compression_detect(bytes) != HILO_COMPRESSION_NONE; i++) {
     if (i == MAX_FRAMES)
       return refuse(diags, HILO_DIAG_EMOD908, name, "the input was compressed too many times");
@@ -74,7 +75,7 @@ static hilo_status load_any(hilo_arena *arena, hilo_str bytes, hilo_str name, hi
   case HILO_INPUT_HLO_MODULE:
   case HILO_INPUT_HLO_PROTO:
   case HILO_INPUT_HLO_SNAPSHOT:
-  case HILO_INPUT_DECOMPOSED_SNAPSHOT: return load_proto(arena, &input, name, diags, out);
+  case HILO_INPUT_DECOMPOSED_SNAPSHOT: return load_proto(arena, &input, name, queue, diags, out);
   case HILO_INPUT_HLO_TEXT: return hilo_hlo_text_read(arena, bytes, name, diags, out);
   case HILO_INPUT_MLIR_TEXT: return hilo_mlir_read(arena, bytes, name, diags, out);
   case HILO_INPUT_MLIR_BYTECODE: return refuse_bytecode(diags, bytes, name);
@@ -85,18 +86,29 @@ static hilo_status load_any(hilo_arena *arena, hilo_str bytes, hilo_str name, hi
   return refuse_unknown(diags, bytes, name);
 }
 
-hilo_status hilo_load_bytes(hilo_arena *arena, hilo_str bytes, hilo_str name, hilo_diags *diags,
-                            hilo_module **out) {
-  HILO_TRY(load_any(arena, bytes, name, diags, out));
+hilo_status hilo_load_bytes_with(hilo_arena *arena, hilo_str bytes, hilo_str name,
+                                 hilo_queue *queue, hilo_diags *diags, hilo_module **out) {
+  HILO_TRY(load_any(arena, bytes, name, queue, diags, out));
   hilo_neuron_take_inputs(*out);
   return HILO_OK;
 }
 
+hilo_status hilo_load_bytes(hilo_arena *arena, hilo_str bytes, hilo_str name, hilo_diags *diags,
+                            hilo_module **out) {
+  return hilo_load_bytes_with(arena, bytes, name, NULL, diags, out);
+}
+
 hilo_status hilo_load(hilo_arena *arena, const char *path, hilo_diags *diags, hilo_module **out) {
+  return hilo_load_with(arena, path, NULL, diags, out);
+}
+
+hilo_status hilo_load_with(hilo_arena *arena, const char *path, hilo_queue *queue,
+                           hilo_diags *diags, hilo_module **out) {
   struct stat st;
   hilo_str bytes;
   if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-    return hilo_load_directory(arena, path, diags, out);
-  HILO_TRY(hilo_file_read(arena, path, HILO_MAX_INPUT_BYTES, diags, &bytes));
-  return hilo_load_bytes(arena, bytes, hilo_str_copy(arena, hilo_str_of(path)), diags, out);
+    return hilo_load_directory(arena, path, queue, diags, out);
+  HILO_TRY(hilo_file_read_with(arena, path, HILO_MAX_INPUT_BYTES, queue, diags, &bytes));
+  return hilo_load_bytes_with(arena, bytes, hilo_str_copy(arena, hilo_str_of(path)), queue, diags,
+                              out);
 }

@@ -122,18 +122,18 @@ static hilo_status bind_weights(hilo_arena *arena, const char *path, const metad
   return status;
 }
 
-hilo_status hilo_load_directory(hilo_arena *arena, const char *path, hilo_diags *diags,
-                                hilo_module **out) {
+hilo_status hilo_load_directory(hilo_arena *arena, const char *path, hilo_queue *queue,
+                                hilo_diags *diags, hilo_module **out) {
   metadata meta = {.file = join(arena, path, HILO_STR("metadata.json"))};
   HILO_TRY(read_metadata(arena, diags, &meta));
   const hilo_str model = join(arena, path, meta.model);
   hilo_diags own = hilo_diags_make(arena);
   hilo_str bytes;
-  if (hilo_file_read(arena, model.p, (uint64_t)4 << 30, &own, &bytes) != HILO_OK) {
+  if (hilo_file_read_with(arena, model.p, (uint64_t)4 << 30, queue, &own, &bytes) != HILO_OK) {
     hilo_place place = HILO_NOWHERE;
     place.file = model;
     return hilo_diag_add(diags, HILO_DIAG_MOD003, &place, "%.*s", HILO_FMT(own.list[0].message));
   }
-  HILO_TRY(hilo_load_bytes(arena, bytes, model, diags, out));
+  HILO_TRY(hilo_load_bytes_with(arena, bytes, model, queue, diags, out));
   return bind_weights(arena, path, &meta, diags, *out);
 }

@@ -205,6 +205,11 @@ hilo_module_bytes hilo_module_live_bytes(const hilo_module *m) {
   return b;
 }
 
+void hilo_module_drop(hilo_module *m) {
+  hilo_arena_resize_block(m->arena, m->inst.op, 0); /* the block that all columns are */
+  HILO_VEC_FREE(m->arena, &m->operand);
+}
+
 /* ---- for readers ---- */
 
 void hilo_module_number(hilo_module *m, hilo_arena *scratch) {

@@ -222,6 +222,9 @@ hilo_module *hilo_module_clone(const hilo_module *m, hilo_arena *arena);
 void hilo_module_number(hilo_module *m, hilo_arena *scratch);
 /* Give back what growth left over. */
 void hilo_module_trim(hilo_module *m);
+/* Give back the columns and operands of a module that nobody needs any more; the rest goes with its
+ * arena. */
+void hilo_module_drop(hilo_module *m);
 /* Live bytes per part, capacity counted. */
 typedef struct {
   uint64_t columns, operands, comps, types, records, strings, literals, other, total;

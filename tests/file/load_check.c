@@ -4,7 +4,10 @@
  *
  * Standard output has one line (computations, instructions) and one per bound weight file, standard
  * error the diagnostics. The module is also written and read back, which must give as many
- * instructions. */
+ * instructions; and a proto is read by two threads, which must have the same to say. */
+#include "base/decompress.h"
+#include "base/file.h"
+#include "formats/detect.h"
 #include "formats/hlo_proto.h"
 #include "formats/load.h"
 
@@ -15,6 +18,44 @@ static void print_weights(const hilo_module *m) {
     const hilo_str path = hilo_string_of(m, m->header.weight_files[k]);
     if (path.n) printf("parameter %u: %.*s\n", k, HILO_FMT(path));
   }
+}
+
+/* The HloModuleProto in a file; n 0: it holds none. */
+static hilo_str proto_in(hilo_arena *arena, const char *path) {
+  hilo_diags diags = hilo_diags_make(arena);
+  hilo_str bytes;
+  if (hilo_file_read(arena, path, HILO_MAX_INPUT_BYTES, &diags, &bytes) != HILO_OK)
+    return HILO_STR("");
+  const hilo_compression kind = hilo_compression_detect(bytes);
+  if (kind != HILO_COMPRESSION_NONE &&
+      hilo_decompress(arena, kind, bytes, HILO_DECOMPRESS_MAX_BYTES, HILO_STR(""), &diags,
+                      &bytes) != HILO_OK)
+    return HILO_STR("");
+  const hilo_input input = hilo_input_detect(bytes, arena);
+  return input.kind >= HILO_INPUT_HLO_MODULE ? input.module : HILO_STR("");
+}
+
+static hilo_str messages_of(hilo_arena *arena, hilo_str bytes, hilo_queue *queue) {
+  const hilo_proto_read_options options = {queue, 0};
+  hilo_diags diags = hilo_diags_make(arena);
+  hilo_sb text = hilo_sb_make(arena);
+  hilo_module *m;
+  const hilo_status status =
+      hilo_hlo_proto_read_with(arena, bytes, HILO_STR("input"), &options, &diags, &m);
+  hilo_diags_render(&diags, &text);
+  if (status == HILO_OK) hilo_sb_printf(&text, "%u labels", m->labels.next);
+  return hilo_sb_view(&text);
+}
+
+static void check_threads(hilo_arena *arena, const char *path) {
+  const hilo_str bytes = proto_in(arena, path);
+  if (!bytes.n) return;
+  hilo_queue *queue =
+      hilo_queue_create(arena, &(hilo_queue_options){.max_threads = 2, .max_tasks = 1});
+  hilo_queue_start(queue, 2);
+  if (!hilo_str_eq(messages_of(arena, bytes, NULL), messages_of(arena, bytes, queue)))
+    printf("read by two threads: not the same\n");
+  hilo_queue_destroy(queue);
 }
 
 int main(int argc, char **argv) {
@@ -38,6 +79,7 @@ int main(int argc, char **argv) {
     if (status == HILO_OK && again->n_insts != m->n_insts)
       printf("written and read: not the same\n");
   }
+  check_threads(&arena, argv[1]);
   hilo_sb text = hilo_sb_make(&arena);
   hilo_diags_render(&diags, &text);
   fputs(hilo_sb_cstr(&text), stderr);

@@ -1,5 +1,6 @@
 /* Property: the walker reads what protobuf-c reads, and the proto reader never does more than fail;
- * what it accepts is written, read again and written to the same bytes. */
+ * what it accepts is written, read again and written to the same bytes; and what two threads read
+ * is what one does, messages as well. */
 #include "formats/hlo_proto.h"
 #include "formats/load.h"
 
@@ -38,10 +39,31 @@ static void round_trip(hilo_arena *arena, hilo_str bytes) {
   HILO_CHECK(hilo_str_eq(hilo_sb_view(&once), hilo_sb_view(&twice)));
 }
 
+static hilo_str read_with(hilo_arena *arena, hilo_str bytes, hilo_queue *queue) {
+  const hilo_proto_read_options options = {queue, 0};
+  hilo_diags diags = hilo_diags_make(arena);
+  hilo_module *m = NULL;
+  hilo_sb out = hilo_sb_make(arena);
+  const hilo_status status =
+      hilo_hlo_proto_read_with(arena, bytes, HILO_STR("fuzz"), &options, &diags, &m);
+  if (status == HILO_OK) HILO_CHECK(hilo_hlo_proto_write(m, &out, &diags) == HILO_OK);
+  hilo_diags_render(&diags, &out);
+  return hilo_sb_view(&out);
+}
+
+/* Without a worker the owner of the queue does what one would. */
+static void two_as_one(hilo_arena *arena, hilo_str bytes) {
+  hilo_queue *queue =
+      hilo_queue_create(arena, &(hilo_queue_options){.max_threads = 1, .max_tasks = 1});
+  HILO_CHECK(hilo_str_eq(read_with(arena, bytes, NULL), read_with(arena, bytes, queue)));
+  hilo_queue_destroy(queue);
+}
+
 static void run(hilo_arena *arena, const uint8_t *data, size_t n) {
   const hilo_str bytes = {(const char *)data, n};
   compare(arena, bytes);
   round_trip(arena, bytes);
+  two_as_one(arena, bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {

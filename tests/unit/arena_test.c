@@ -234,6 +234,76 @@ static void test_failure_at_every_request(void **state) {
   }
 }
 
+/* What one arena hands over: contents stay, blocks may be resized, counts are the sum, and it goes
+ * with its new owner, by a rewind to before as well. */
+static void test_adopt(void **state) {
+  (void)state;
+  test_allocator a;
+  test_allocator_init(&a, UINT64_MAX);
+  enum { OWN_CHUNKS = 1, OWN_BLOCKS = 2, CHILD_CHUNKS = 4, CHILD_BLOCKS = 8, ALL = 16 };
+  for (int has = 0; has < ALL; has++) {
+    hilo_arena arena, child;
+    hilo_arena_init(&arena, &a.allocator, NULL);
+    hilo_arena_init(&child, &a.allocator, NULL);
+    unsigned char *own = NULL, *theirs = NULL, *own_bytes = NULL, *their_bytes = NULL;
+    if (has & OWN_CHUNKS) own_bytes = memset(hilo_arena_alloc(&arena, 100, 8), 1, 100);
+    if (has & OWN_BLOCKS) own = memset(hilo_arena_resize_block(&arena, NULL, 100), 2, 100);
+    for (int k = 0; k < 100 && (has & CHILD_CHUNKS); k++)
+      their_bytes = memset(hilo_arena_alloc(&child, k == 50 ? 1 << 20 : 2000, 8), 3, 2000);
+    for (int k = 0; k < 3 && (has & CHILD_BLOCKS); k++)
+      theirs = memset(hilo_arena_resize_block(&child, NULL, 100), 4, 100);
+    const hilo_arena_mark mark = hilo_arena_get_mark(&arena);
+    const size_t before = arena.reserved_bytes, more = child.reserved_bytes;
+    hilo_arena_adopt(&arena, &child);
+    assert_int_equal(arena.reserved_bytes, before + more);
+    assert_int_equal(arena.peak_bytes, before + more);
+    assert_int_equal(arena.reserved_bytes, a.live_bytes);
+    assert_int_equal(child.reserved_bytes, 0);
+    memset(hilo_arena_alloc(&child, 10, 8), 9, 10); /* of use again, and nobody's but its own */
+    hilo_arena_deinit(&child);
+    memset(hilo_arena_alloc(&arena, 10, 8), 9, 10);
+    if (own) own = hilo_arena_resize_block(&arena, own, 5000);
+    if (theirs) theirs = hilo_arena_resize_block(&arena, theirs, 5000);
+    for (int k = 0; k < 100; k++) {
+      if (own_bytes) assert_int_equal(own_bytes[k], 1);
+      if (own) assert_int_equal(own[k], 2);
+      if (their_bytes) assert_int_equal(their_bytes[k], 3);
+      if (theirs) assert_int_equal(theirs[k], 4);
+    }
+    if (theirs) hilo_arena_resize_block(&arena, theirs, 0);
+    assert_int_equal(arena.reserved_bytes, a.live_bytes);
+    const size_t with_chunks = arena.reserved_bytes;
+    hilo_arena_rewind(&arena, mark);
+    if (has & CHILD_CHUNKS) assert_true(arena.reserved_bytes + (1 << 20) < with_chunks);
+    if (own_bytes) assert_int_equal(own_bytes[99], 1);
+    hilo_arena_deinit(&arena);
+    assert_int_equal(a.n_live, 0);
+  }
+}
+
+/* Beyond the limit of its new owner: that one unwinds, and has it all the same. */
+static void test_adopt_beyond_the_limit(void **state) {
+  (void)state;
+  test_allocator a;
+  test_allocator_init(&a, UINT64_MAX);
+  jmp_buf oom;
+  hilo_arena arena, child;
+  hilo_arena_init(&arena, &a.allocator, &oom);
+  hilo_arena_init(&child, &a.allocator, NULL);
+  arena.limit_bytes = 100000;
+  hilo_arena_alloc(&child, 200000, 8);
+  volatile bool unwound = true;
+  if (!setjmp(oom)) {
+    hilo_arena_adopt(&arena, &child);
+    unwound = false;
+  }
+  assert_true(unwound);
+  assert_int_equal(child.reserved_bytes, 0);
+  assert_int_equal(arena.reserved_bytes, a.live_bytes);
+  hilo_arena_deinit(&arena);
+  assert_int_equal(a.n_live, 0);
+}
+
 static void test_vec(void **state) {
   (void)state;
   hilo_arena arena;
@@ -330,6 +400,8 @@ int main(void) {
       cmocka_unit_test(test_limit),
       cmocka_unit_test(test_sizes_that_overflow),
       cmocka_unit_test(test_failure_at_every_request),
+      cmocka_unit_test(test_adopt),
+      cmocka_unit_test(test_adopt_beyond_the_limit),
       cmocka_unit_test(test_vec),
       cmocka_unit_test(test_bitset),
 #ifdef HILO_ASAN

@@ -399,9 +399,18 @@ static bool read_tuple(hilo_proto_reader *r, const hilo_wire_op_sharding *w, uin
   return true;
 }
 
+/* Its labels stand between those of the instructions around. */
+static bool has_labels(const Xla__OpSharding *w) {
+  return w->n_metadata || (w->named_sharding && w->named_sharding->n_metadata);
+}
+
 static bool read_one(hilo_proto_reader *r, const Xla__OpSharding *w, hilo_str bytes,
                      hilo_record *out, hilo_record *spelling) {
   hilo_sharding_attrs a;
+  if (r->labels && has_labels(w)) {
+    hilo_proto_labels_give_up(r->labels);
+    return false;
+  }
   memset(&a, 0, sizeof(a));
   *spelling = HILO_RECORD_NONE;
   a.kind = w->type;

@@ -370,7 +370,7 @@ static bool read_instruction(hilo_proto_reader *r, comp_state *c, wire_inst *w) 
   desc.n_called = w->called_computation_ids.n;
   if (!hilo_proto_read_attr(r, op, w, &desc, &desc.attr)) return false;
   if (!hilo_proto_read_extra(r, op, w, &desc.extra)) return false;
-  if (!hilo_proto_read_meta(r, w->metadata, &desc.meta)) return false;
+  if (!r->labels && !hilo_proto_read_meta(r, w->metadata, &desc.meta)) return false;
   if (op == HILO_OP_PARAMETER && !check_parameter(r, c, w)) return false;
   const hilo_inst inst = hilo_inst_add(r->m, c->comp, &desc);
   r->m->inst.flags[hilo_ix(r->m, inst)] |= HILO_INST_NAMED;
@@ -435,6 +435,7 @@ bool hilo_proto_read_computation(hilo_proto_reader *r, const hilo_wire_computati
     r->at.inst_id = inst.id;
     r->at.meta = inst.metadata;
     if (HILO_UNLIKELY(!read_instruction(r, &c, &inst))) {
+      if (r->labels && hilo_proto_labels_are_given_up(r->labels)) return false;
       ok = false;
       hilo_map_set(&r->skipped, far_key(c.comp, (uint32_t)inst.id), 1);
     }

@@ -62,14 +62,14 @@ static bool split_module(hilo_proto_reader *r, module_parts *parts) {
   return true;
 }
 
-static bool split_computations(hilo_proto_reader *r, const module_parts *parts) {
-  const uint32_t n = parts->computations.n;
+static bool split_computations(hilo_proto_reader *r, hilo_wire_list computations) {
+  const uint32_t n = computations.n;
   uint64_t n_insts = 0;
   bool ok = true;
   r->comps = HILO_NEW_ZEROED(&r->scratch.arena, hilo_wire_computation, (size_t)n + 1);
   r->n_comps = n;
   for (uint32_t i = 0; i < n; i++) {
-    if (!HILO_PROTO_DECODE(r, computation, parts->computations.v[i], &r->comps[i])) {
+    if (!HILO_PROTO_DECODE(r, computation, computations.v[i], &r->comps[i])) {
       ok = false;
       continue;
     }
@@ -81,7 +81,8 @@ static bool split_computations(hilo_proto_reader *r, const module_parts *parts) 
                             "the module has %" PRIu64 " instructions; at most 2^30 are supported",
                             n_insts);
   hilo_module_reserve(r->m, (uint32_t)n_insts, (uint32_t)(n_insts + n_insts / 2), n);
-  hilo_wire_memo_reserve(&r->memo, (uint32_t)n_insts / 2);
+  /* Metadata is most of what there is to remember. */
+  hilo_wire_memo_reserve(&r->memo, (uint32_t)n_insts / (r->labels ? 16 : 2));
   r->id_of_inst = hilo_arena_resize_block(&r->scratch.arena, NULL, (n_insts + 1) * sizeof(int64_t));
   r->cap_locals = (uint32_t)n_insts * 2 + 1024;
   const size_t bytes = r->cap_locals * sizeof(uint32_t);
@@ -173,20 +174,32 @@ static bool read_schedule(hilo_proto_reader *r, hilo_str bytes) {
 
 /* ---- the whole ---- */
 
-static bool read_module(hilo_proto_reader *r) {
+static bool read_computations(hilo_proto_reader *r) {
+  bool ok = true;
+  for (uint32_t i = 0; i < r->n_comps; i++) {
+    ok &= hilo_proto_read_computation(r, &r->comps[i]);
+    if (r->labels && hilo_proto_labels_are_given_up(r->labels)) break;
+  }
+  if (r->labels) hilo_proto_labels_finish(r, ok);
+  return ok;
+}
+
+static bool read_module(hilo_proto_reader *r, hilo_proto_labels *labels) {
   module_parts parts;
   hilo_wire_module w;
   if (!r->bytes.n)
     return hilo_proto_error(r, HILO_DIAG_EMOD901, NULL,
                             "the input is empty: it has no computations");
   if (!split_module(r, &parts)) return false;
+  const hilo_wire_list computations = {parts.computations.v, parts.computations.n};
+  if (labels) hilo_proto_labels_start(r, labels, computations);
   r->m->header.unparsed = hilo_str_copy(r->m->arena, hilo_sb_view(&parts.unknown));
-  if (!split_computations(r, &parts)) return false;
+  if (!split_computations(r, computations)) return false;
   if (!r->n_comps)
     return hilo_proto_error(r, HILO_DIAG_EMOD903, NULL, "the module has no computations");
   if (!HILO_PROTO_DECODE(r, module, r->rest, &w)) return false;
-  bool ok = true;
-  for (uint32_t i = 0; i < r->n_comps; i++) ok &= hilo_proto_read_computation(r, &r->comps[i]);
+  bool ok = read_computations(r);
+  if (labels && hilo_proto_labels_are_given_up(labels)) return false;
   r->at = (hilo_proto_place){.inst_id = -1};
   ok &= read_entry(r, w.entry_computation_id);
   /* The header repeats types of the entry: where these are wrong, the instruction was named. */
@@ -209,19 +222,27 @@ static void number_instructions(hilo_proto_reader *r) {
   m->inst.ordinal[hilo_ix(m, i)] = ++ordinal;
 }
 
-hilo_status hilo_hlo_proto_read(hilo_arena *arena, hilo_str bytes, hilo_str name, hilo_diags *diags,
-                                hilo_module **out) {
+void hilo_proto_reader_init(hilo_proto_reader *r, hilo_arena *arena, hilo_str bytes, hilo_str name,
+                            hilo_diags *diags) {
+  memset(r, 0, sizeof(*r));
+  hilo_scratch_init(&r->scratch, arena);
+  hilo_arena *scratch = &r->scratch.arena;
+  r->diags = diags;
+  r->wire.scratch = scratch;
+  r->memo.arena = scratch;
+  r->memo.input = bytes;
+  r->bytes = bytes;
+  r->name = name;
+  r->at.inst_id = -1;
+}
+
+/* `labels`: what a second thread may use, or NULL. Where these are given up nothing was read, and
+ * what was reported does not count. */
+static hilo_status read_once(hilo_arena *arena, hilo_str bytes, hilo_str name,
+                             hilo_proto_labels *labels, hilo_diags *diags, hilo_module **out) {
   hilo_proto_reader r;
-  memset(&r, 0, sizeof(r));
-  hilo_scratch_init(&r.scratch, arena);
+  hilo_proto_reader_init(&r, arena, bytes, name, diags);
   hilo_arena *scratch = &r.scratch.arena;
-  r.diags = diags;
-  r.wire.scratch = scratch;
-  r.memo.arena = scratch;
-  r.memo.input = bytes;
-  r.bytes = bytes;
-  r.name = name;
-  r.at.inst_id = -1;
   r.m = hilo_module_create(arena, NULL);
   r.m->input = bytes;
   r.m->input_name = name;
@@ -230,8 +251,13 @@ hilo_status hilo_hlo_proto_read(hilo_arena *arena, hilo_str bytes, hilo_str name
   r.names = hilo_key_set_make(scratch);
   r.comp_names = hilo_key_set_make(scratch);
   const uint32_t n_errors = diags->n_errors;
-  const bool ok = read_module(&r);
-  HILO_CHECK(ok == (diags->n_errors == n_errors));
+  const bool ok = read_module(&r, labels);
+  if (r.labels) hilo_proto_labels_finish(&r, false);
+  if (labels && hilo_proto_labels_are_given_up(labels)) {
+    hilo_module_drop(r.m);
+  } else {
+    HILO_CHECK(ok == (diags->n_errors == n_errors));
+  }
   if (ok) {
     trim_operands(r.m);
     number_instructions(&r);
@@ -239,4 +265,40 @@ hilo_status hilo_hlo_proto_read(hilo_arena *arena, hilo_str bytes, hilo_str name
   }
   hilo_scratch_deinit(&r.scratch);
   return ok ? HILO_OK : HILO_INPUT_ERROR;
+}
+
+/* False: it was given up, and is as if it had not been tried. Unwinds behind the other thread. */
+static bool read_by_two(hilo_arena *arena, hilo_str bytes, hilo_str name,
+                        const hilo_proto_read_options *options, hilo_diags *diags,
+                        hilo_module **out, hilo_status *status) {
+  jmp_buf oom, *const outer = arena->oom, *const outer_of_diags = diags->arena->oom;
+  const hilo_diags before = *diags;
+  hilo_proto_labels *const labels = hilo_proto_labels_make(arena, options);
+  volatile bool is_done = false;
+  arena->oom = diags->arena->oom = &oom;
+  if (setjmp(oom) == 0) {
+    *status = read_once(arena, bytes, name, labels, diags, out);
+    is_done = true;
+  }
+  diags->arena->oom = outer_of_diags;
+  arena->oom = outer;
+  const bool is_given_up = hilo_proto_labels_are_given_up(labels);
+  hilo_proto_labels_end(labels, arena);
+  if (!is_done) hilo_arena_out_of_memory(arena);
+  if (is_given_up) hilo_diags_rewind(diags, &before);
+  return !is_given_up;
+}
+
+hilo_status hilo_hlo_proto_read_with(hilo_arena *arena, hilo_str bytes, hilo_str name,
+                                     const hilo_proto_read_options *options, hilo_diags *diags,
+                                     hilo_module **out) {
+  hilo_status status;
+  if (options->queue && read_by_two(arena, bytes, name, options, diags, out, &status))
+    return status;
+  return read_once(arena, bytes, name, NULL, diags, out);
+}
+
+hilo_status hilo_hlo_proto_read(hilo_arena *arena, hilo_str bytes, hilo_str name, hilo_diags *diags,
+                                hilo_module **out) {
+  return read_once(arena, bytes, name, NULL, diags, out);
 }

@@ -36,9 +36,12 @@ typedef struct {
   hilo_string base;
 } hilo_proto_base;
 
+typedef struct hilo_proto_labels hilo_proto_labels;
+
 typedef struct {
   hilo_module *m;
   hilo_scratch scratch;
+  hilo_proto_labels *labels; /* another thread reads metadata; NULL: this one */
   hilo_diags *diags;
   hilo_wire_reader wire;
   hilo_wire_memo memo;
@@ -64,6 +67,10 @@ typedef struct {
   hilo_proto_opcode opcodes[256];
   hilo_proto_base bases[512];
 } hilo_proto_reader;
+
+/* `m` is the caller's business. */
+void hilo_proto_reader_init(hilo_proto_reader *r, hilo_arena *arena, hilo_str bytes, hilo_str name,
+                            hilo_diags *diags);
 
 /* ---- messages ---- */
 /* An error at a byte of the input (NULL: none). Always returns false. */
@@ -92,6 +99,24 @@ bool hilo_proto_read_extra(hilo_proto_reader *r, hilo_op op, const hilo_wire_ins
                            hilo_record *out);
 bool hilo_proto_read_meta(hilo_proto_reader *r, hilo_str bytes, hilo_record *out);
 bool hilo_proto_read_string_map(hilo_proto_reader *r, hilo_str bytes, hilo_record *out);
+
+/* ---- metadata by another thread, hlo_proto_labels.c ---- */
+/* What it works with, in `arena`; hilo_proto_labels_end waits for it and gives all of it back, also
+ * when the reader unwinds. */
+hilo_proto_labels *hilo_proto_labels_make(hilo_arena *arena,
+                                          const hilo_proto_read_options *options);
+void hilo_proto_labels_end(hilo_proto_labels *labels, hilo_arena *arena);
+/* Let it begin, if there is enough to do, with the computations of the file: r->labels is set. They
+ * lie in scratch memory like r->payloads. */
+void hilo_proto_labels_start(hilo_proto_reader *r, hilo_proto_labels *labels,
+                             hilo_wire_list computations);
+/* Wait for it; r->labels is NULL again. If all instructions were added (ok), they have their
+ * metadata, unless it was given up. */
+void hilo_proto_labels_finish(hilo_proto_reader *r, bool ok);
+/* There is something that only a single thread reads as it should. */
+void hilo_proto_labels_give_up(hilo_proto_labels *labels);
+bool hilo_proto_labels_are_given_up(const hilo_proto_labels *labels);
+
 /* ---- rare messages, hlo_proto_rare.c, hlo_proto_device.c ---- */
 /* *spelling: how the devices were written (HILO_RECORD_NONE: as a list). */
 bool hilo_proto_read_sharding(hilo_proto_reader *r, hilo_str bytes, hilo_record *out,

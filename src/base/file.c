@@ -239,6 +239,7 @@ hilo_status hilo_output_begin(hilo_output *out, hilo_arena *arena, const char *p
   out->target = (char *)(uintptr_t)hilo_str_copy(arena, hilo_str_of(target ? target : path)).p;
   const size_t name_bytes = strlen(out->target) + 64;
   out->temporary = hilo_arena_alloc(arena, name_bytes, 1);
+  out->replaces = is_there;
   out->fd = open_output(out, name_bytes, is_there ? &st : NULL);
   if (out->fd < 0) out->temporary = NULL; /* nothing of ours is there */
   return out->fd < 0 ? fail(out, diags, errno) : HILO_OK;

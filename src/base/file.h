@@ -31,6 +31,7 @@ typedef struct hilo_output {
   hilo_arena *arena;
   char *buffer;
   size_t n_buffered;
+  bool replaces;  /* a file was there when it was begun */
   int fd;         /* -1: not open */
   bool is_failed; /* reported, or aborted */
 } hilo_output;

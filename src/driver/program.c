@@ -230,7 +230,7 @@ hilo_status hilo_program_make(hilo_program *p, hilo_module *m, const hilo_progra
 
 void hilo_program_retract(hilo_program *p) {
   const hilo_output *last = p->outputs.n ? &p->outputs.v[p->outputs.n - 1] : NULL;
-  if (last && last->temporary) unlink(last->target);
+  if (last && last->temporary && last->replaces) unlink(last->target);
 }
 
 /* One file alone is replaced in one step. */

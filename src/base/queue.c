@@ -4,13 +4,17 @@
  * each new slot goes through concurrencykit's lock-free MPMC ring to whoever is free. A counting
  * semaphore holds one token per address in that ring, so that idle workers sleep, and a token in
  * hand means that the next dequeue finds something. A second semaphore wakes the owner when it
- * waits for the oldest task and there is nothing to run. Cost: about two atomic operations a task
+ * waits for the oldest task and there is nothing to run. Who waits looks for a while before it
+ * sleeps: to be woken takes longer than a small task. Cost: about two atomic operations a task
  * beside the ring's own.
  *
  * Invariants: until the workers are told to go, tokens in `work` = addresses in the ring; a slot's
  * `state` is written by the thread that holds it and read by the owner (release, acquire). */
 #include "base/queue.h"
 
+#include "base/timer.h"
+
+#include <ck_pr.h>
 #include <ck_ring.h>
 #include <errno.h>
 #include <pthread.h>
@@ -61,7 +65,9 @@ struct hilo_queue {
   atomic_bool stopping;  /* set before the last tokens are posted, which order it */
   worker *workers;
   unsigned n_workers;
-  cpu_set_t processors; /* that the owner may use */
+  cpu_set_t processors; /* that this process may use */
+  cpu_set_t elsewhere;  /* the workers': those without the owner's */
+  int processor;        /* the owner's, as seen last; -1: all may use any */
 };
 
 /* The two calls through which a task changes hands. ThreadSanitizer does not model the fences of
@@ -80,7 +86,21 @@ static slot *ring_pop(hilo_queue *queue) {
   return s;
 }
 
+enum { AWAKE_NS = 100000, LOOKS = 64 /* between two at the clock */ };
+
+static bool is_posted_soon(sem_t *semaphore) {
+  const uint64_t end = hilo_now_ns() + AWAKE_NS;
+  do {
+    for (int k = 0; k < LOOKS; k++) {
+      if (!sem_trywait(semaphore)) return true;
+      ck_pr_stall();
+    }
+  } while (hilo_now_ns() < end);
+  return false;
+}
+
 static void wait_for(sem_t *semaphore) {
+  if (is_posted_soon(semaphore)) return;
   while (sem_wait(semaphore) && errno == EINTR) {
   }
 }
@@ -94,7 +114,6 @@ static void run_slot(hilo_queue *queue, slot *s, unsigned worker_ix) {
 static void *work(void *argument) {
   worker *self = argument;
   hilo_queue *queue = self->queue;
-  (void)pthread_setaffinity_np(pthread_self(), sizeof(queue->processors), &queue->processors);
   for (;;) {
     wait_for(&queue->work);
     slot *s = ring_pop(queue);
@@ -107,17 +126,19 @@ static void *work(void *argument) {
   }
 }
 
-/* Workers begin on another processor than the owner's: where the kernel puts a new thread on the
- * same one, it takes a tick of 4 ms until one of both moves, which is as long as a small run. Once
- * begun they may go anywhere. */
-static void place_elsewhere(hilo_queue *queue, pthread_attr_t *attributes) {
-  CPU_ZERO(&queue->processors);
+/* Workers run on other processors than the owner: the kernel mostly starts and wakes them on the
+ * same one, where they wait for a tick of 4 ms until one of both moves, as long as a small compile
+ * takes. The owner may go anywhere: they make way when it begins with new tasks. */
+static void keep_apart(hilo_queue *queue) {
   const int here = sched_getcpu();
-  if (here < 0 || sched_getaffinity(0, sizeof(queue->processors), &queue->processors)) return;
-  cpu_set_t elsewhere = queue->processors;
-  CPU_CLR(here, &elsewhere);
-  if (CPU_COUNT(&elsewhere))
-    (void)pthread_attr_setaffinity_np(attributes, sizeof(elsewhere), &elsewhere);
+  if (here < 0 || here == queue->processor) return;
+  cpu_set_t others = queue->processors;
+  CPU_CLR(here, &others);
+  if (!CPU_COUNT(&others)) return;
+  queue->processor = here;
+  queue->elsewhere = others;
+  for (unsigned i = 0; i < queue->n_workers; i++)
+    (void)pthread_setaffinity_np(queue->workers[i].thread, sizeof(others), &others);
 }
 
 /* Signals are the owner's: a worker must not be the one that a handler interrupts. */
@@ -127,7 +148,9 @@ void hilo_queue_start(hilo_queue *queue, unsigned n_threads) {
   sigset_t all, before;
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes)) return;
-  place_elsewhere(queue, &attributes);
+  keep_apart(queue);
+  if (queue->processor >= 0)
+    (void)pthread_attr_setaffinity_np(&attributes, sizeof(queue->elsewhere), &queue->elsewhere);
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   while (queue->n_workers + 1 < n_threads) {
@@ -154,6 +177,9 @@ hilo_queue *hilo_queue_create(hilo_arena *arena, const hilo_queue_options *optio
       HILO_NEW_ZEROED(arena, ck_ring_buffer_t, (size_t)n_slots * 2); /* one stays unused */
   queue->workers = HILO_NEW_ZEROED(arena, worker, options->max_threads);
   ck_ring_init(&queue->ring, n_slots * 2);
+  queue->processor = -1;
+  if (sched_getaffinity(0, sizeof(queue->processors), &queue->processors))
+    CPU_ZERO(&queue->processors);
   HILO_CHECK(!sem_init(&queue->work, 0, 0) && !sem_init(&queue->finished, 0, 0));
   return queue;
 }
@@ -165,6 +191,7 @@ bool hilo_queue_try_push(hilo_queue *queue, const hilo_queue_kind *kind, void *t
   if (n_in_flight >= queue->options.max_tasks) return false;
   const uint64_t max = queue->options.max_bytes;
   if (max && n_in_flight && (bytes > max || queue->bytes_in_flight > max - bytes)) return false;
+  if (!n_in_flight) keep_apart(queue);
   slot *s = &queue->slots[queue->head++ & queue->slot_mask];
   s->kind = *kind;
   s->task = task;

@@ -17,7 +17,6 @@ typedef struct {
   hilo_arena *module_arena;
   bool is_loaded;
   char signature[HILO_SHA256_HEX + 1];
-  bool is_signed;
 } job;
 
 /* ---- load ---- */
@@ -42,36 +41,15 @@ static hilo_status convert_to_hlo(hilo_program *p, hilo_module *m) {
   return hilo_program_proven(p, hilo_pipeline_to_hlo(&runner, m));
 }
 
-/* The IR signature, in any thread: it only reads the module. */
-static void run_sign(void *ctx, void *m, unsigned worker_ix) {
-  jmp_buf oom;
-  job *volatile j = ctx; /* read after a longjmp, as the next */
-  hilo_workspace *volatile w = &j->program.crew->workspaces[worker_ix];
-  hilo_workspace_set_oom(w, &oom);
-  j->is_signed = false;
-  if (setjmp(oom) == 0) {
-    hilo_module_signature(m, &w->scratch, j->signature);
-    j->is_signed = true;
-  }
-  hilo_workspace_reset(w);
-}
-
-/* Both read the module and nothing else, so they go on side by side. */
-static hilo_status verify_and_sign(job *j, hilo_module *m) {
+/* Not beside the verifier: in another processor's cache the module would have to be fetched first,
+ * which takes as long as the signature. */
+static void sign(job *j, const hilo_module *m) {
   hilo_program *p = &j->program;
-  const bool is_said = hilo_log_is_on(p->log, HILO_LEVEL_INFO);
-  if (!is_said && !p->config->partition) return hilo_verify(m, p->diags);
-  const hilo_queue_kind sign = {run_sign, j};
-  const bool pushed = hilo_queue_try_push(p->crew->queue, &sign, m, 0);
-  HILO_CHECK(pushed); /* the first task */
-  const hilo_status status = hilo_verify(m, p->diags);
-  hilo_phases_end(&j->phases, HILO_PHASE_VERIFY);
-  bool ran;
-  (void)hilo_queue_join(p->crew->queue, &ran);
-  hilo_phases_end(&j->phases, HILO_PHASE_SIGN);
-  if (!j->is_signed) return HILO_OUT_OF_MEMORY;
+  if (!hilo_log_is_on(p->log, HILO_LEVEL_INFO) && !p->config->partition) return;
+  hilo_module_signature(m, p->scratch, j->signature);
+  hilo_arena_reset(p->scratch);
   HILO_LOG(p->log, INFO, "IR signature: %s", j->signature);
-  return status;
+  hilo_phases_end(&j->phases, HILO_PHASE_SIGN);
 }
 
 static hilo_status load(job *j, hilo_module **m) {
@@ -80,9 +58,10 @@ static hilo_status load(job *j, hilo_module **m) {
   HILO_TRY(hilo_load_with(j->module_arena, p->config->input.p, queue, p->diags, m));
   HILO_TRY(convert_to_hlo(p, *m));
   hilo_phases_end(&j->phases, HILO_PHASE_READ);
-  HILO_TRY(verify_and_sign(j, *m));
+  HILO_TRY(hilo_verify(*m, p->diags));
   settle_ranks(j, *m);
   hilo_phases_end(&j->phases, HILO_PHASE_VERIFY);
+  sign(j, *m);
   return HILO_OK;
 }
 

@@ -1,7 +1,12 @@
 /* Live bytes by position as a tree of maxima: a node holds what is added to all below it, and the
  * most of its positions, that included. A range is added to, or asked, in O(log n); nothing is
  * pushed down. The tree of the order given is made in O(n): differences, summed along the leaves,
- * then maxima from the leaves up. */
+ * then maxima from the leaves up.
+ *
+ * Which reader of a buffer is the last changes with every move. A few are looked through; many have
+ * a tree of their own, made when the first of them moves: its leaves are the readers, a node has
+ * the later of its two. So a move costs O(log n) for each buffer around it, however many read it.
+ */
 #include "base/vec.h"
 #include "sched/motion.h"
 
@@ -13,6 +18,9 @@ struct hilo_live {
   int64_t *add;       /* by inner node */
   int64_t *most;      /* by node */
   uint32_t *position; /* by place: where it runs now */
+  uint32_t *latest;   /* of buffers with a tree: nodes 1 … 2n - 1 of n readers */
+  uint64_t *has_tree; /* bit by buffer */
+  uint64_t n_steps;
 };
 
 /* Saturated sizes are cut, so that sums stay in range. */
@@ -25,6 +33,7 @@ static int64_t bytes_of(uint64_t bytes) {
 
 static void add_in(hilo_live *v, uint32_t node, uint32_t lo, uint32_t hi, uint32_t first,
                    uint32_t last, int64_t bytes) {
+  v->n_steps++;
   if (first <= lo && hi <= last) {
     if (lo != hi) v->add[node] += bytes;
     v->most[node] += bytes;
@@ -67,28 +76,68 @@ uint64_t hilo_live_peak(const hilo_live *v, uint32_t *position) {
   return v->most[1] > 0 ? (uint64_t)v->most[1] : 0;
 }
 
-/* ---- lives ---- */
+/* ---- who reads last ---- */
 
-uint32_t hilo_live_birth(const hilo_live *v, uint32_t buffer) { return v->position[buffer]; }
+enum { FEW = 8 };
+
+/* The later of two readers; of one gap, the one that stands first there. */
+static uint32_t later(const hilo_live *v, uint32_t a, uint32_t b) {
+  if (v->position[a] != v->position[b]) return v->position[a] > v->position[b] ? a : b;
+  return a < b ? a : b;
+}
+
+static uint32_t n_touchers(const hilo_live *v, uint32_t buffer) {
+  return v->l->touchers.first[buffer + 1] - v->l->touchers.first[buffer];
+}
+
+static uint32_t *tree_of(hilo_live *v, uint32_t buffer) {
+  const uint32_t first = v->l->touchers.first[buffer], n = n_touchers(v, buffer);
+  uint32_t *tree = v->latest + 2 * (size_t)first;
+  if (!hilo_bitset_insert(v->has_tree, buffer)) return tree;
+  memcpy(tree + n, v->l->touchers.v + first, n * sizeof(uint32_t));
+  for (uint32_t node = n; --node;) tree[node] = later(v, tree[2 * node], tree[2 * node + 1]);
+  v->n_steps += n;
+  return tree;
+}
 
 /* The last toucher, by place; UINT32_MAX: none. */
-static uint32_t last_toucher(const hilo_live *v, uint32_t buffer) {
-  uint32_t last = UINT32_MAX;
-  for (uint32_t t = v->l->touchers.first[buffer]; t < v->l->touchers.first[buffer + 1]; t++) {
-    const uint32_t at = v->l->touchers.v[t];
-    if (last == UINT32_MAX || v->position[at] > v->position[last]) last = at;
-  }
+static uint32_t last_toucher(hilo_live *v, uint32_t buffer) {
+  const uint32_t first = v->l->touchers.first[buffer], n = n_touchers(v, buffer);
+  if (!n) return UINT32_MAX;
+  if (n > FEW) return tree_of(v, buffer)[1];
+  uint32_t last = v->l->touchers.v[first];
+  for (uint32_t t = 1; t < n; t++) last = later(v, last, v->l->touchers.v[first + t]);
+  v->n_steps += n;
   return last;
 }
 
-uint32_t hilo_live_death(const hilo_live *v, uint32_t buffer) {
+/* `place`, which reads the buffer, has moved. */
+static void note_moved(hilo_live *v, uint32_t buffer, uint32_t place) {
+  const uint32_t n = n_touchers(v, buffer);
+  if (n <= FEW || !hilo_bitset_get(v->has_tree, buffer)) return;
+  const uint32_t *touchers = v->l->touchers.v + v->l->touchers.first[buffer];
+  uint32_t *tree = tree_of(v, buffer), lo = 0, hi = n - 1;
+  while (lo < hi) {
+    const uint32_t middle = lo + (hi - lo) / 2;
+    if (touchers[middle] < place)
+      lo = middle + 1;
+    else
+      hi = middle;
+  }
+  for (uint32_t node = (n + lo) / 2; node; node /= 2, v->n_steps++)
+    tree[node] = later(v, tree[2 * node], tree[2 * node + 1]);
+}
+
+/* ---- lives ---- */
+
+static uint32_t death_of(hilo_live *v, uint32_t buffer) {
   if (hilo_bitset_get(v->l->kept, buffer)) return v->end;
   const uint32_t last = last_toucher(v, buffer);
   return last == UINT32_MAX ? v->position[buffer] : v->position[last];
 }
 
 /* Does the last toucher put its result where the buffer was? */
-static bool gives_place(const hilo_live *v, uint32_t buffer) {
+static bool gives_place(hilo_live *v, uint32_t buffer) {
   const hilo_lifetimes *l = v->l;
   if (l->model != HILO_MEMORY_TARGET || hilo_bitset_get(l->kept, buffer)) return false;
   const uint32_t at = last_toucher(v, buffer);
@@ -105,7 +154,7 @@ static bool gives_place(const hilo_live *v, uint32_t buffer) {
 static void count_buffer(hilo_live *v, uint32_t buffer, int64_t sign) {
   const int64_t bytes = sign * bytes_of(v->l->bytes[buffer]);
   if (!bytes) return;
-  const uint32_t death = hilo_live_death(v, buffer);
+  const uint32_t death = death_of(v, buffer);
   hilo_live_add(v, v->position[buffer], death, bytes);
   if (gives_place(v, buffer)) hilo_live_add(v, death, death, -bytes);
 }
@@ -145,6 +194,8 @@ hilo_live *hilo_live_make(const hilo_lifetimes *l, hilo_arena *arena) {
   v->add = HILO_NEW_ZEROED(arena, int64_t, v->leaves);
   v->most = HILO_NEW_ZEROED(arena, int64_t, 2 * (size_t)v->leaves);
   v->position = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
+  v->latest = HILO_NEW_ARRAY(arena, uint32_t, 2 * (size_t)l->touched.first[l->n] + 1);
+  v->has_tree = hilo_bitset_create(arena, l->n);
   for (uint32_t k = 0; k < l->n; k++)
     v->position[k] = hilo_lifetimes_from_start(l, k) ? 0 : hilo_live_at(k);
   for (uint32_t k = 0; k < l->n; k++) note_place(v, k);
@@ -166,9 +217,13 @@ static void count_around(hilo_live *v, uint32_t place, int64_t sign) {
 uint64_t hilo_live_move(hilo_live *v, uint32_t place, uint32_t position) {
   count_around(v, place, -1);
   v->position[place] = position;
+  for (uint32_t t = v->l->touched.first[place]; t < v->l->touched.first[place + 1]; t++)
+    note_moved(v, v->l->touched.v[t], place);
   count_around(v, place, 1);
   return hilo_live_peak(v, NULL);
 }
+
+uint64_t hilo_live_steps(const hilo_live *v) { return v->n_steps; }
 
 bool hilo_live_try_move(hilo_live *v, uint32_t place, uint32_t position, uint64_t limit) {
   const uint32_t old = v->position[place];

@@ -71,13 +71,12 @@ uint64_t hilo_live_peak(const hilo_live *live, uint32_t *position);
 uint64_t hilo_live_max(const hilo_live *live, uint32_t first, uint32_t last);
 /* Bytes more (or, negative, fewer) at the positions first … last: a value made, or dying later. */
 void hilo_live_add(hilo_live *live, uint32_t first, uint32_t last, int64_t bytes);
-/* Where buffer `place` of the lifetimes is made and where it dies, moves included. */
-uint32_t hilo_live_birth(const hilo_live *live, uint32_t buffer);
-uint32_t hilo_live_death(const hilo_live *live, uint32_t buffer);
 /* The instruction at `place` of the lifetimes moves to `position`: the lives of its result and of
  * what it reads change. False, and nothing changed, if the peak would be above `limit`. */
 bool hilo_live_try_move(hilo_live *live, uint32_t place, uint32_t position, uint64_t limit);
-/* The same, whatever it costs; the new peak. */
+/* The same, whatever it costs; the new peak. O(log n) for each buffer that it reads or makes. */
 uint64_t hilo_live_move(hilo_live *live, uint32_t place, uint32_t position);
+/* Nodes and readers looked at so far: what moves have cost. */
+uint64_t hilo_live_steps(const hilo_live *live);
 
 #endif

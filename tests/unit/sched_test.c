@@ -359,6 +359,69 @@ static void test_what_a_move_costs(void **state) {
   }
 }
 
+/* One value that all others read, and each of these moves. */
+static hilo_module *shared_module(hilo_arena *arena, uint32_t n) {
+  hilo_module *m = hilo_module_create(arena, NULL);
+  m->entry = hilo_comp_add(m, hilo_comp_fresh_name(m, hilo_module_string(m, HILO_STR("main"))));
+  hilo_inst *made = HILO_NEW_ARRAY(arena, hilo_inst, n);
+  for (uint32_t k = 0; k < n; k++) {
+    const int64_t size = 1 + draw(50);
+    const hilo_inst_desc desc = {.op = k ? HILO_OP_NEGATE : HILO_OP_IOTA,
+                                 .type =
+                                     hilo_type_array(&m->types, HILO_F32, (hilo_dims){&size, 1}),
+                                 .operands = made,
+                                 .n_operands = k ? 1 : 0};
+    made[k] = hilo_inst_add(m, m->entry, &desc);
+  }
+  hilo_comp_set_root(m, m->entry, made[n - 1]);
+  return m;
+}
+
+/* Positions that moves have given, and live bytes laid out position by position. */
+static void check_live(hilo_live *live, const hilo_lifetimes *l, const uint32_t *position) {
+  uint32_t last = 0;
+  for (uint32_t k = 1; k < l->n; k++)
+    if (position[k] > last) last = position[k];
+  for (uint32_t at = 0; at <= 2 * l->n; at++) {
+    uint64_t bytes = at >= position[0] && at <= last ? l->bytes[0] : 0;
+    for (uint32_t k = 1; k < l->n; k++)
+      if (position[k] == at || (k + 1 == l->n && position[k] <= at)) bytes += l->bytes[k];
+    assert_int_equal(hilo_live_max(live, at, at), bytes);
+  }
+}
+
+/* Every reader moves once or twice; the steps that it takes. */
+static uint64_t move_all(uint32_t n, bool check) {
+  hilo_arena arena;
+  hilo_arena_init(&arena, NULL, NULL);
+  const hilo_module *m = shared_module(&arena, n);
+  hilo_peaks *peaks = hilo_peaks_make(m, HILO_MEMORY_PEERS, &arena);
+  hilo_lifetimes l = hilo_lifetimes_make(m, m->entry, peaks, &arena);
+  hilo_lifetimes_add_touchers(&l, &arena);
+  hilo_live *live = hilo_live_make(&l, &arena);
+  uint32_t *position = HILO_NEW_ARRAY(&arena, uint32_t, n);
+  for (uint32_t k = 0; k < n; k++) position[k] = hilo_live_at(k);
+  for (uint32_t move = 0; move < n; move++) {
+    const uint32_t k = 1 + draw(n - 1);
+    position[k] = hilo_live_behind(draw(n));
+    (void)hilo_live_move(live, k, position[k]);
+    if (check) check_live(live, &l, position);
+  }
+  const uint64_t steps = hilo_live_steps(live);
+  hilo_arena_deinit(&arena);
+  return steps;
+}
+
+static void test_moves_around_what_all_read(void **state) {
+  (void)state;
+  random_state = 1;
+  for (uint32_t n = 2; n < 40; n++) (void)move_all(n, true);
+  const double few = (double)move_all(2000, false), many = (double)move_all(32000, false);
+  print_message("%.0f and %.0f steps: 16 times as many moves take %.1f times as many\n", few, many,
+                many / few);
+  assert_true(many / few < 24.25); /* 16 to the power of 1.15 */
+}
+
 /* ---- the corpus: the analysis against bitsets of intervals ---- */
 
 static void check_profile(const char *path, void *ctx) {
@@ -404,6 +467,7 @@ int main(void) {
       cmocka_unit_test(test_parts),
       cmocka_unit_test(test_limits_and_live_bytes),
       cmocka_unit_test(test_what_a_move_costs),
+      cmocka_unit_test(test_moves_around_what_all_read),
       cmocka_unit_test(test_profiles_of_the_corpus),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,8 @@
  * while the peak falls. Parts are problems like the whole. The work of all of it is bounded. */
 #include "sched/best_order.h"
 
+#include "base/map.h"
+#include "base/vec.h"
 #include "sched/bottleneck.h"
 #include "sched/orders.h"
 
@@ -17,9 +19,15 @@ enum { WORK_OF_EFFORT_2 = 60, WORK_OF_EFFORT_3 = 3000 };
 enum { LEAST_WORK_2 = 100000, LEAST_WORK_3 = 3000000 }; /* for small programs */
 
 typedef struct {
+  uint64_t hash; /* of an order that was tried */
+  int rounds;    /* of refining it */
+} attempt;
+
+typedef struct {
   const hilo_problem *p;
   hilo_arena *arena;
   uint32_t *best, *trial;
+  hilo_vec(attempt) tried;
   hilo_best_order found;
   bool is_least; /* as much is alive at the instruction at the peak in any order */
 } search;
@@ -36,12 +44,23 @@ static void consider(search *s, const uint32_t *order, const char *how) {
   s->is_least = s->p->n && hilo_problem_need(s->p, order[step]) >= peak;
 }
 
-/* The trial (`how` NULL: which is known), and what refining makes of it. */
+/* Was the order tried, and refined as often? Many rules give the same one. */
+static bool was_tried(search *s, const uint32_t *order, int rounds) {
+  const uint64_t hash = hilo_hash_bytes(order, sizeof(uint32_t) * s->p->n);
+  uint32_t k = 0;
+  while (k < s->tried.n && s->tried.v[k].hash != hash) k++;
+  if (k == s->tried.n) HILO_PUSH(s->arena, &s->tried, ((attempt){hash, -1}));
+  if (s->tried.v[k].rounds >= rounds) return true;
+  s->tried.v[k].rounds = rounds;
+  return false;
+}
+
+/* The trial, and what refining makes of it. */
 static void consider_trial(search *s, const char *how, int rounds) {
-  if (how) consider(s, s->trial, how);
-  for (int k = 0; k < rounds && !s->is_least; k++) {
-    if (!hilo_order_refine(s->p, s->trial, s->arena)) return;
-    consider(s, s->trial, "refined");
+  while (!was_tried(s, s->trial, rounds)) {
+    consider(s, s->trial, how);
+    if (!rounds-- || s->is_least || !hilo_order_refine(s->p, s->trial, s->arena)) return;
+    how = "refined";
   }
 }
 
@@ -49,6 +68,7 @@ static void start(search *s) {
   uint32_t at = 0;
   for (uint32_t k = 0; k < s->p->n; k++) s->best[k] = k;
   const uint64_t peak = hilo_problem_peak(s->p, NULL, &at, s->arena);
+  (void)was_tried(s, s->best, 0);
   s->found = (hilo_best_order){.peak = peak, .before = peak, .how = "input"};
   s->is_least = s->p->n && hilo_bottleneck_is_forced(s->p, at, peak, s->arena);
 }
@@ -56,31 +76,31 @@ static void start(search *s) {
 static void try_cheap(search *s) {
   if (s->is_least) return;
   hilo_order_postorder(s->p, s->trial, s->arena);
-  consider(s, s->trial, "postorder");
+  consider_trial(s, "postorder", 0);
   if (s->is_least) return;
-  const bool is_new = hilo_order_by_need(s->p, NULL, false, s->trial, s->arena);
-  consider_trial(s, is_new ? "need" : NULL, 1);
+  hilo_order_by_need(s->p, NULL, false, s->trial, s->arena);
+  consider_trial(s, "need", 1);
 }
 
 static void try_all(search *s) {
   const hilo_problem *p = s->p;
   uint32_t *post = HILO_NEW_ARRAY(s->arena, uint32_t, (size_t)p->n + 1);
-  consider_trial(s, "input", 2);
+  consider_trial(s, "input", 1);
   hilo_order_postorder(p, post, s->arena);
   memcpy(s->trial, post, sizeof(uint32_t) * p->n);
-  consider_trial(s, "postorder", 2);
+  consider_trial(s, "postorder", 1);
   hilo_order_xla_dfs(p, s->trial, s->arena);
-  consider_trial(s, "xla-dfs", 2);
+  consider_trial(s, "xla-dfs", 1);
   for (int from_post = 0; from_post < 2; from_post++)
     for (int last_user = 0; last_user < 2; last_user++) {
       memcpy(s->trial, post, sizeof(uint32_t) * p->n);
       hilo_order_by_need(p, from_post ? post : NULL, last_user, s->trial, s->arena);
-      consider_trial(s, "need", 2);
+      consider_trial(s, "need", 1);
     }
   hilo_order_list(p, s->trial, s->arena);
-  consider_trial(s, "greedy", 2);
+  consider_trial(s, "greedy", 1);
   hilo_order_list_from_end(p, s->trial, s->arena);
-  consider_trial(s, "greedy", 2);
+  consider_trial(s, "greedy", 1);
 }
 
 /* ---- E, bottlenecks ---- */

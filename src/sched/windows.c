@@ -263,8 +263,8 @@ static void open_first(widener *w, const uint32_t *order) {
   }
 }
 
-static void run_and_open(widener *w, uint32_t place) {
-  run(w, place, ready_for(w, place));
+static void run_and_open(widener *w, uint32_t place, uint64_t ready) {
+  run(w, place, ready);
   hilo_bitset_clear(w->open, w->step_of[place]);
   for (HILO_LIST_EACH(e, &w->succs, place)) {
     const uint32_t succ = w->succs.v[e];
@@ -331,7 +331,8 @@ static bool pull(widener *w, uint32_t place, uint32_t gap) {
   for (uint32_t k = 0; k < w->closure.n; k++)
     if (for_each_pred(w, w->closure.v[k], add_needed, NULL)) return false;
   if (!move_closure(w, gap)) return false;
-  for (uint32_t k = 0; k < w->closure.n; k++) run_and_open(w, w->closure.v[k]);
+  for (uint32_t k = 0; k < w->closure.n; k++)
+    run_and_open(w, w->closure.v[k], ready_for(w, w->closure.v[k]));
   return true;
 }
 
@@ -361,8 +362,12 @@ static void fill_all(widener *w) {
   open_first(w, order);
   for (uint32_t k = 0; k < w->plan->l.n; k++) {
     if (hilo_bitset_get(w->done, order[k])) continue;
-    if (wait_of(w, order[k])) fill(w, order, k);
-    run_and_open(w, order[k]);
+    uint64_t ready = ready_for(w, order[k]);
+    if (engine_of(w, order[k]) && ready > w->c.engine) { /* it would wait */
+      fill(w, order, k);
+      ready = ready_for(w, order[k]);
+    }
+    run_and_open(w, order[k], ready);
   }
 }
 
@@ -403,6 +408,7 @@ uint32_t hilo_windows_widen(hilo_plan *plan, const hilo_overlap_costs *costs, co
     fill_all(&w);
     if (most == limit || !(w.n_moves + w.n_refused)) break; /* more room would change nothing */
   }
+  if (!w.n_moves) return 0;
   if (exposed_as_planned(&w) < exposed) return w.n_moves;
   for (uint32_t k = 0; k < n; k++) {
     if (plan->position[k] == before[k]) continue;

@@ -80,7 +80,10 @@ static bool split_computations(hilo_proto_reader *r, hilo_wire_list computations
     return hilo_proto_error(r, HILO_DIAG_EMOD907, NULL,
                             "the module has %" PRIu64 " instructions; at most 2^30 are supported",
                             n_insts);
-  hilo_module_reserve(r->m, (uint32_t)n_insts, (uint32_t)(n_insts + n_insts / 2), n);
+  /* Operands are guessed. Some more than there are, so that the first ones that a pass adds do not
+   * move all others; what is never touched is no memory. */
+  hilo_module_reserve(r->m, (uint32_t)(n_insts + n_insts / 16),
+                      (uint32_t)(n_insts + n_insts * 3 / 4), n);
   /* Metadata is most of what there is to remember. */
   hilo_wire_memo_reserve(&r->memo, (uint32_t)n_insts / (r->labels ? 16 : 2));
   r->id_of_inst = hilo_arena_resize_block(&r->scratch.arena, NULL, (n_insts + 1) * sizeof(int64_t));
@@ -208,9 +211,10 @@ static bool read_module(hilo_proto_reader *r, hilo_proto_labels *labels) {
 
 /* Operands were guessed at the start; what is too much is given back. */
 static void trim_operands(hilo_module *m) {
-  m->operand.v =
-      hilo_arena_resize_block(m->arena, m->operand.v, (size_t)m->operand.n * sizeof(*m->operand.v));
-  m->operand.cap = m->operand.n;
+  const size_t n = (size_t)m->operand.n + m->operand.n / 8;
+  if (m->operand.cap <= n) return;
+  m->operand.v = hilo_arena_resize_block(m->arena, m->operand.v, n * sizeof(*m->operand.v));
+  m->operand.cap = (uint32_t)n;
 }
 
 /* 1, 2, 3 … : computations callee first in order of first reference, instructions in file order. */

@@ -8,21 +8,6 @@ bool hilo_cut_is_view(const hilo_module *m, hilo_inst i) {
   return hilo_partition_is_view(m, i) || hilo_inst_is(m, i, HILO_OP_TUPLE);
 }
 
-static void find_given_and_repeated(hilo_cutter *c) {
-  c->given = hilo_bitset_create(c->scratch, c->m->n_inst_slots);
-  c->repeated = hilo_partition_cheap(c->m, c->scratch);
-  c->ordered = c->m->edges.n != 0;
-  HILO_FOR_EACH_INST(c->m, c->m->entry, i) {
-    const hilo_op op = hilo_inst_op(c->m, i);
-    if (op == HILO_OP_PARAMETER || (op == HILO_OP_GET_TUPLE_ELEMENT && hilo_cut_is_input(c->m, i)))
-      hilo_bitset_set(c->given, hilo_ix(c->m, i));
-    if (hilo_cut_is_view(c->m, i) && !hilo_control_has(c->m, i))
-      hilo_bitset_set(c->repeated, hilo_ix(c->m, i));
-    c->ordered |= op != HILO_OP_PARAMETER && op != HILO_OP_TUPLE &&
-                  !hilo_type_is_array(&c->m->types, hilo_inst_type(c->m, i));
-  }
-}
-
 /* Do only elementwise operations use the value, as it is or broadcast? The others may want to see
  * that it is constant: the padding value, the start of a reduction, an index. */
 static bool feeds_elementwise(const hilo_module *m, hilo_inst v, bool may_broadcast) {
@@ -36,13 +21,29 @@ static bool feeds_elementwise(const hilo_module *m, hilo_inst v, bool may_broadc
   return true;
 }
 
-static void find_liftable(hilo_cutter *c) {
-  c->liftable = hilo_bitset_create(c->scratch, c->m->n_inst_slots);
-  HILO_FOR_EACH_INST(c->m, c->m->entry, i) {
-    if (hilo_inst_is(c->m, i, HILO_OP_CONSTANT) &&
-        hilo_type_row_of(&c->m->types, hilo_inst_type(c->m, i))->n == 0 &&
-        feeds_elementwise(c->m, i, true))
-      hilo_bitset_set(c->liftable, hilo_ix(c->m, i));
+static bool is_liftable(const hilo_module *m, hilo_inst constant) {
+  return hilo_type_row_of(&m->types, hilo_inst_type(m, constant))->n == 0 &&
+         feeds_elementwise(m, constant, true);
+}
+
+/* Fills in home, liftable, and whether there may be an order without values. */
+static void look_at_all(hilo_cutter *c) {
+  const hilo_module *m = c->m;
+  const uint64_t *cheap = hilo_partition_cheap(m, c->scratch);
+  c->home = HILO_NEW_ARRAY(c->scratch, uint32_t, m->n_inst_slots);
+  c->liftable = hilo_bitset_create(c->scratch, m->n_inst_slots);
+  c->ordered = m->edges.n != 0;
+  HILO_FOR_EACH_INST(m, m->entry, i) {
+    const hilo_op op = hilo_inst_op(m, i);
+    const uint32_t ix = hilo_ix(m, i);
+    c->home[ix] = c->unit[ix];
+    if (hilo_bitset_get(cheap, ix) || (hilo_cut_is_view(m, i) && !hilo_control_has(m, i)))
+      c->home[ix] = HOME_EVERYWHERE;
+    if (op == HILO_OP_PARAMETER || (op == HILO_OP_GET_TUPLE_ELEMENT && hilo_cut_is_input(m, i)))
+      c->home[ix] = HOME_NOWHERE;
+    if (op == HILO_OP_CONSTANT && is_liftable(m, i)) hilo_bitset_set(c->liftable, ix);
+    c->ordered |= op != HILO_OP_PARAMETER && op != HILO_OP_TUPLE &&
+                  !hilo_type_is_array(&m->types, hilo_inst_type(m, i));
   }
 }
 
@@ -62,8 +63,7 @@ hilo_status hilo_partition_cut(hilo_module *m, const hilo_layers *layers, const 
   hilo_cutter c = {.cut = out, .m = m, .arena = arena, .scratch = ctx->scratch, .ctx = ctx};
   c.copies_unit = units->n > 1 ? units->n : 0;
   HILO_TRY(hilo_cut_prepare(&c));
-  find_given_and_repeated(&c);
-  find_liftable(&c);
+  look_at_all(&c);
   c.options = options;
   void (*const steps[])(hilo_cutter *) = {hilo_cut_classify, hilo_cut_bodies, hilo_cut_order,
                                           hilo_cut_share};

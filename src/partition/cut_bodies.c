@@ -36,7 +36,7 @@ typedef struct {
   hilo_vec(seed) seeds;
   const uint32_t *place; /* by instruction, in the post-order of the module; NULL: not asked for */
   hilo_vec(visit) stack; /* of the walk */
-  uint32_t *image;       /* by instruction that this walk saw: its partner, for the comparison */
+  uint64_t *image;       /* by instruction: its partner, for the comparison, and by which walk */
   inst_list found; /* outputs of the piece behind, in the order in which they were asked for */
 } bodies;
 
@@ -133,14 +133,25 @@ static void start_walk(bodies *b) {
   b->members.n = b->inputs.n = 0;
 }
 
+/* The places of what is to be sorted: those that were found with the layers, if they still hold. */
+static const uint32_t *places(bodies *b) {
+  const hilo_cutter *c = b->c;
+  bool are_known = c->keeps_places;
+  for (uint32_t k = 0; k < b->seeds.n && are_known; k++)
+    are_known = hilo_ix(c->m, b->seeds.v[k].inst) < c->n_known;
+  if (are_known) return c->cut->layers->place;
+  if (!b->place) b->place = hilo_entry_places(c->m, c->room);
+  return b->place;
+}
+
 static void break_ties(bodies *b) {
   bool any = false;
   for (uint32_t k = 1; k < b->seeds.n; k++)
     any |= b->seeds.v[k].up == b->seeds.v[k - 1].up && b->seeds.v[k].down == b->seeds.v[k - 1].down;
   if (!any) return;
-  if (!b->place) b->place = hilo_entry_places(b->c->m, b->c->room);
+  const uint32_t *place = places(b);
   for (uint32_t k = 0; k < b->seeds.n; k++)
-    b->seeds.v[k].place = b->place[hilo_ix(b->c->m, b->seeds.v[k].inst)];
+    b->seeds.v[k].place = place[hilo_ix(b->c->m, b->seeds.v[k].inst)];
   qsort(b->seeds.v, b->seeds.n, sizeof(seed), by_hash);
 }
 
@@ -175,15 +186,17 @@ static const hilo_inst *keep(bodies *b, const inst_list *list) {
 
 /* ---- a piece that repeats the one behind it ---- */
 
-/* y is the partner of x of the piece behind. */
+/* y is the partner of x of the piece behind. (No branch: which x are new is hard to foresee.) */
 static bool pair(bodies *b, hilo_inst x, hilo_inst y) {
-  uint32_t *image = &b->image[hilo_ix(b->c->m, x)];
-  if (is_first_visit(b, x)) *image = hilo_ix(b->c->m, y);
-  return *image == hilo_ix(b->c->m, y);
+  uint64_t *image = &b->image[hilo_ix(b->c->m, x)];
+  const uint64_t is_y = (uint64_t)b->walk << 32 | hilo_ix(b->c->m, y);
+  const uint64_t its = *image >> 32 == b->walk ? *image : is_y;
+  *image = its;
+  return its == is_y;
 }
 
 static hilo_inst image_of(const bodies *b, hilo_inst x) {
-  return hilo_inst_at(b->c->m, b->image[hilo_ix(b->c->m, x)]);
+  return hilo_inst_at(b->c->m, (uint32_t)b->image[hilo_ix(b->c->m, x)]);
 }
 
 static bool pair_operands(bodies *b, hilo_inst x, uint32_t unit_of_x, uint32_t unit) {
@@ -283,6 +296,7 @@ static bool make_piece(bodies *b, uint32_t unit, const hilo_piece *next, hilo_pi
 static void find_seeds(bodies *b) {
   hilo_cutter *c = b->c;
   for (uint32_t k = 0; k < c->cut->n_outputs; k++) add_output(b, c->cut->outputs[k]);
+  if (!hilo_module_has_effects(c->m)) return;
   const uint64_t *effects = hilo_effects_make(c->m, c->room);
   HILO_FOR_EACH_INST(c->m, c->m->entry, i) {
     if (!hilo_inst_has_effect(c->m, i, effects)) continue;
@@ -305,7 +319,7 @@ void hilo_cut_bodies(hilo_cutter *c) {
               .effects = HILO_NEW_ZEROED(c->room, inst_list, n_units),
               .is_output = hilo_bitset_create(c->room, n_slots),
               .mark = HILO_NEW_ZEROED(c->room, uint32_t, n_slots),
-              .image = HILO_NEW_ARRAY(c->room, uint32_t, n_slots),
+              .image = HILO_NEW_ZEROED(c->room, uint64_t, n_slots),
               .up = HILO_NEW_ARRAY(c->room, uint64_t, n_slots),
               .down = HILO_NEW_ARRAY(c->room, uint64_t, n_slots)};
   find_seeds(&b);

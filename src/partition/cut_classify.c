@@ -5,9 +5,9 @@
 #include "analysis/canonical.h"
 #include "partition/cut_parts.h"
 
-/* All of what an instruction is by itself, in handles. */
+/* All of what an instruction is by itself, in handles, two a word. */
 typedef struct {
-  uint32_t op, type, n_operands, attr, extra, callees;
+  uint64_t type_attr, extra_callees, op_operands;
 } likeness;
 
 typedef struct {
@@ -48,16 +48,18 @@ static uint32_t what_is_called(classifier *k, hilo_inst i) {
   return hilo_store_put(&k->callees, 0, k->digests.v, n * sizeof(hilo_digest));
 }
 
+static uint64_t pair(uint32_t a, uint32_t b) { return (uint64_t)a << 32 | b; }
+
 static bool is_like(const likeness *a, const likeness *b) {
-  return a->op == b->op && a->type == b->type && a->n_operands == b->n_operands &&
-         a->attr == b->attr && a->extra == b->extra && a->callees == b->callees;
+  return a->type_attr == b->type_attr && a->extra_callees == b->extra_callees &&
+         a->op_operands == b->op_operands;
 }
 
 static uint32_t slot_of(const classifier *k, const likeness *l) {
-  const uint64_t h = hilo_hash_combine(((uint64_t)l->type << 32 | l->attr) * 0x9e3779b97f4a7c15ull +
-                                           ((uint64_t)l->extra << 32 | l->callees),
-                                       (uint64_t)l->op << 32 | l->n_operands);
-  uint32_t at = (uint32_t)h & k->mask;
+  const uint64_t h = l->type_attr * 0x9e3779b97f4a7c15ull ^
+                     l->extra_callees * 0xbf58476d1ce4e5b9ull ^
+                     l->op_operands * 0x94d049bb133111ebull;
+  uint32_t at = (uint32_t)(h >> 32) & k->mask;
   while (k->slots[at] && !is_like(&k->like.v[k->slots[at]], l)) at = (at + 1) & k->mask;
   return at;
 }
@@ -73,8 +75,9 @@ static void classify(classifier *k, hilo_inst i) {
   hilo_cutter *c = k->c;
   const hilo_module *m = c->m;
   const uint32_t ix = hilo_ix(m, i);
-  const likeness l = {m->inst.op[ix],   m->inst.type[ix],  m->inst.n_operands[ix],
-                      m->inst.attr[ix], what_counts(k, i), what_is_called(k, i)};
+  const likeness l = {pair(m->inst.type[ix], m->inst.attr[ix]),
+                      pair(what_counts(k, i), what_is_called(k, i)),
+                      pair(m->inst.op[ix], m->inst.n_operands[ix])};
   uint32_t *class = &k->slots[slot_of(k, &l)];
   if (!*class) {
     *class = k->like.n;

@@ -5,6 +5,10 @@
 #include "partition/cut.h"
 #include "partition/entry_graph.h"
 
+/* A parameter or an input of the module: in no piece. Cheap or a view: in each that needs it. */
+#define HOME_NOWHERE UINT32_MAX
+#define HOME_EVERYWHERE (UINT32_MAX - 1)
+
 typedef struct {
   hilo_cut *cut;
   hilo_module *m;
@@ -16,12 +20,13 @@ typedef struct {
   uint32_t *unit;       /* by instruction of the entry */
   uint32_t cap_unit;
   uint64_t *liftable; /* bit by instruction: a scalar constant that may as well be an input */
-  uint64_t *repeated; /* bit by instruction: cheap or a view, in every piece that needs it */
-  uint64_t *given;    /* bit by instruction: a parameter, or an input of the module */
-  bool ordered;       /* there may be something that runs before another without a value between */
-  uint32_t *class;    /* by instruction: equal for those that are equal by themselves */
-  uint64_t *look; /* a hash of the same by content, but that scalar constants of a type look alike;
-                     the same in any module */
+  uint32_t n_known;   /* instruction slots when the layers were found */
+  bool keeps_places;  /* what was there then comes in the order that it had then */
+  uint32_t *home;  /* by instruction of the entry: the unit whose piece it is in, or a HOME_… */
+  bool ordered;    /* there may be something that runs before another without a value between */
+  uint32_t *class; /* by instruction: equal for those that are equal by themselves */
+  uint64_t *look;  /* a hash of the same by content, but that scalar constants of a type look alike;
+                      the same in any module */
 } hilo_cutter;
 
 /* Markers go, elements of tuples are told apart, outputs are listed; fills in unit, and the inputs,
@@ -52,9 +57,8 @@ void hilo_cut_set_producers(hilo_cut *cut, hilo_arena *arena);
 bool hilo_cut_is_input(const hilo_module *m, hilo_inst i);
 /* Does it belong to a piece of this unit? (Inputs belong to none.) */
 static inline bool hilo_cut_is_inside(const hilo_cutter *c, hilo_inst i, uint32_t unit) {
-  const uint32_t ix = hilo_ix(c->m, i);
-  return (c->unit[ix] == unit || hilo_bitset_get(c->repeated, ix)) &&
-         !hilo_bitset_get(c->given, ix);
+  const uint32_t home = c->home[hilo_ix(c->m, i)];
+  return home == unit || home == HOME_EVERYWHERE;
 }
 
 #endif

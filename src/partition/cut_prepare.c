@@ -32,10 +32,9 @@ static void set_units(hilo_cutter *c, uint32_t n_known) {
 
 /* ---- markers and copies ---- */
 
-static hilo_status remove_markers(hilo_cutter *c) {
-  bool changed = false;
-  HILO_TRY(hilo_pass_canonicalize_boundary_marker(c->m, c->ctx, &changed));
-  return hilo_pass_boundary_marker_removal(c->m, c->ctx, &changed);
+static hilo_status remove_markers(hilo_cutter *c, bool *changed) {
+  HILO_TRY(hilo_pass_canonicalize_boundary_marker(c->m, c->ctx, changed));
+  return hilo_pass_boundary_marker_removal(c->m, c->ctx, changed);
 }
 
 static void remove_copies(hilo_cutter *c) {
@@ -235,8 +234,9 @@ static void list_aliases(hilo_cutter *c, hilo_type root) {
 
 hilo_status hilo_cut_prepare(hilo_cutter *c) {
   hilo_module *m = c->m;
-  const uint32_t n_known = m->n_inst_slots;
-  HILO_TRY(remove_markers(c));
+  const uint32_t n_known = c->n_known = m->n_inst_slots;
+  bool rewired = false;
+  HILO_TRY(remove_markers(c, &rewired));
   remove_copies(c);
   hilo_inst root = hilo_comp_root(m, m->entry);
   const hilo_type root_type = hilo_inst_type(m, root);
@@ -246,6 +246,7 @@ hilo_status hilo_cut_prepare(hilo_cutter *c) {
       &(hilo_inst_desc){.op = HILO_OP_TUPLE, .type = hilo_type_tuple(&m->types, NULL, 0)});
   set_units(c, n_known);
   hilo_cut_set_units_of_new(c, n_known, c->copies_unit);
+  const uint32_t n_insts = m->n_insts, n_slots = m->n_inst_slots;
   list_inputs(c);
   spell_out_crossing_tuples(c);
   if (makes_tuple(m, root)) {
@@ -254,9 +255,13 @@ hilo_status hilo_cut_prepare(hilo_cutter *c) {
     hilo_cut_set_units_of_new(c, n_before, 0);
   }
   unify_elements(c);
+  rewired |= m->n_inst_slots != n_slots || m->n_insts != n_insts;
   list_outputs(c, root, end);
   list_aliases(c, root_type);
+  const uint32_t n_before = m->n_inst_slots;
   hilo_cut_keep_old_values(c);
+  /* To add or remove a copy changes the order of nothing else. */
+  c->keeps_places = !rewired && m->n_inst_slots == n_before;
   c->cut->n_inst_slots = m->n_inst_slots;
   return HILO_OK;
 }

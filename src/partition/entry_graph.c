@@ -171,20 +171,22 @@ static void separate_halves(hilo_entry_graph *g) {
   for (uint32_t ix = 0; ix < g->m->n_inst_slots; ix++) g->node[ix] = ix;
 }
 
-static hilo_entry_graph order_only(const hilo_module *m, hilo_arena *arena) {
+static hilo_entry_graph order_only(const hilo_module *m, hilo_arena *arena,
+                                   hilo_arena *place_arena) {
   hilo_entry_graph g = {.m = m, .arena = arena};
   g.order = HILO_NEW_ARRAY(arena, hilo_inst, m->n_inst_slots);
-  g.place = HILO_NEW_ZEROED(arena, uint32_t, m->n_inst_slots);
+  g.place = HILO_NEW_ZEROED(place_arena, uint32_t, m->n_inst_slots);
   find_order(&g);
   return g;
 }
 
 const uint32_t *hilo_entry_places(const hilo_module *m, hilo_arena *arena) {
-  return order_only(m, arena).place;
+  return order_only(m, arena, arena).place;
 }
 
-hilo_entry_graph hilo_entry_graph_make(const hilo_module *m, hilo_arena *arena) {
-  hilo_entry_graph g = order_only(m, arena);
+hilo_entry_graph hilo_entry_graph_make(const hilo_module *m, hilo_arena *arena,
+                                       hilo_arena *place_arena) {
+  hilo_entry_graph g = order_only(m, arena, place_arena);
   g.half = hilo_bitset_create(arena, m->n_inst_slots);
   if (!hilo_module_has_trait(m,
                              HILO_TRAIT_ASYNC_START | HILO_TRAIT_ASYNC_DONE | HILO_TRAIT_TRANSFER))

@@ -19,7 +19,9 @@ typedef struct {
   uint64_t *half;  /* bit by instruction: there is another half of it */
 } hilo_entry_graph;
 
-hilo_entry_graph hilo_entry_graph_make(const hilo_module *m, hilo_arena *arena);
+/* `place` is in an arena of its own. */
+hilo_entry_graph hilo_entry_graph_make(const hilo_module *m, hilo_arena *arena,
+                                       hilo_arena *place_arena);
 /* Its `place` alone. */
 const uint32_t *hilo_entry_places(const hilo_module *m, hilo_arena *arena);
 

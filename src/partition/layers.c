@@ -128,7 +128,8 @@ hilo_status hilo_layers_find(const hilo_module *m, const hilo_layers_options *op
   out->region = HILO_NEW_ZEROED(arena, uint32_t, m->n_inst_slots);
   out->cheap = hilo_partition_cheap(m, arena);
   hilo_finder f = {.m = m, .arena = scratch, .kept_arena = arena, .diags = diags, .out = out};
-  f.graph = hilo_entry_graph_make(m, scratch);
+  f.graph = hilo_entry_graph_make(m, scratch, arena);
+  out->place = f.graph.place;
   f.own = HILO_NEW_ZEROED(scratch, uint32_t, m->n_inst_slots);
   HILO_TRY(hilo_layers_by_markers(&f));
   if (out->source == HILO_LAYERS_NONE && options->detect) hilo_layers_by_scopes(&f);

@@ -32,6 +32,7 @@ typedef struct {
   uint32_t n_layers;
   hilo_layer_region *regions; /* 2 * n_layers + 1 */
   uint32_t *region;           /* by instruction of the entry */
+  const uint32_t *place;      /* by instruction, in the order in which layers were looked for */
   uint64_t *cheap;            /* bit by instruction: copied to where it is used, never passed on */
   const hilo_inst *cuts;      /* the markers, in the order of the regions that they open */
   uint32_t n_cuts;

@@ -216,12 +216,15 @@ bool hilo_inst_find_effect(const hilo_module *m, hilo_inst i, const uint64_t *ef
   return false;
 }
 
+bool hilo_module_has_effects(const hilo_module *m) {
+  return hilo_module_has_trait(m, HILO_TRAIT_SIDE_EFFECT) ||
+         hilo_module_has_op(m, HILO_OP_CUSTOM_CALL);
+}
+
 uint64_t *hilo_effects_make(const hilo_module *m, hilo_arena *arena) {
   uint64_t *effects = hilo_bitset_create(arena, hilo_module_n_comps(m));
+  if (!hilo_module_has_effects(m)) return effects;
   const hilo_comp_list order = hilo_module_comps_postorder(m, arena);
-  if (order.n <= 1 || (!hilo_module_has_trait(m, HILO_TRAIT_SIDE_EFFECT) &&
-                       !hilo_module_has_op(m, HILO_OP_CUSTOM_CALL)))
-    return effects;
   for (uint32_t k = 0; k + 1 < order.n; k++) { /* nothing calls the last */
     HILO_FOR_EACH_INST(m, order.v[k], i) {
       if (!hilo_inst_has_effect(m, i, effects)) continue;

@@ -43,6 +43,7 @@ void hilo_erase_uncalled(hilo_module *m, const hilo_comp *comps, uint32_t n, hil
  * those that call) what it calls has effects. `effects` comes from hilo_effects_make and is indexed
  * by computation. */
 uint64_t *hilo_effects_make(const hilo_module *m, hilo_arena *arena);
+bool hilo_module_has_effects(const hilo_module *m); /* false: no instruction has any */
 bool hilo_inst_find_effect(const hilo_module *m, hilo_inst i, const uint64_t *effects);
 static inline bool hilo_inst_has_effect(const hilo_module *m, hilo_inst i,
                                         const uint64_t *effects) {

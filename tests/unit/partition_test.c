@@ -49,7 +49,7 @@ static void halves_are_one_node(void **state) {
                                      "s = f32[4] all-reduce-start(p), to_apply=sum\n"
                                      "d = f32[4] all-reduce-done(s), control-predecessors={q}\n"
                                      "ROOT r = f32[4] negate(d)\n}\n");
-  const hilo_entry_graph g = hilo_entry_graph_make(m, &arena);
+  const hilo_entry_graph g = hilo_entry_graph_make(m, &arena, &arena);
   assert_true(g.contracted && !g.cyclic);
   assert_int_equal(g.node[ix_of(m, "s")], g.node[ix_of(m, "d")]);
   assert_true(hilo_bitset_get(g.half, ix_of(m, "s")) && !hilo_bitset_get(g.half, ix_of(m, "q")));
@@ -71,7 +71,7 @@ static void a_cycle_through_halves_undoes_them(void **state) {
                                      "q = f32[4] negate(p), control-predecessors={s}\n"
                                      "d = f32[4] all-reduce-done(s), control-predecessors={q}\n"
                                      "ROOT r = f32[4] add(d, q)\n}\n");
-  const hilo_entry_graph g = hilo_entry_graph_make(m, &arena);
+  const hilo_entry_graph g = hilo_entry_graph_make(m, &arena, &arena);
   assert_true(g.cyclic && !g.contracted);
   assert_int_not_equal(g.node[ix_of(m, "s")], g.node[ix_of(m, "d")]);
 }
@@ -83,7 +83,7 @@ static void a_post_order_begins_at_the_root(void **state) {
                                      "a = f32[4] negate(p)\n"
                                      "b = f32[4] cosine(p)\n"
                                      "ROOT r = f32[4] add(b, a)\n}\n");
-  const hilo_entry_graph g = hilo_entry_graph_make(m, &arena);
+  const hilo_entry_graph g = hilo_entry_graph_make(m, &arena, &arena);
   static const char *const wanted[] = {"p", "b", "a", "r", "unused"};
   assert_int_equal(g.n, HILO_COUNT(wanted));
   for (uint32_t k = 0; k < g.n; k++) assert_int_equal(g.place[ix_of(m, wanted[k])], 1 + k);

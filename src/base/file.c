@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -18,7 +19,7 @@ enum {
   FIRST_READ_BYTES = 64 << 10, /* of a stream, whose size is not known */
   BUFFER_BYTES = 4 << 10,      /* what is larger is written as it lies */
   BESIDE_BYTES = 512 << 10,    /* of a file, from which on a second thread helps to read it */
-  PAGE_BYTES = 4 << 10,
+  PIECE_BYTES = 128 << 10,
   MAX_IO_BYTES = 1 << 30, /* of one system call: Linux does no more than 2 GiB */
   MAX_TEMPORARIES = 1000, /* names tried */
 };
@@ -42,40 +43,38 @@ static hilo_status report(hilo_diags *diags, hilo_diag_code code, const char *pa
 
 typedef enum { READ_DONE, READ_FAILED, READ_TOO_LARGE } read_result;
 
-/* A run of bytes of a file. */
+/* A file of known size on its way into memory, a piece after the other. */
 typedef struct {
   int fd;
   char *to;
-  size_t at, n;
-  bool is_there; /* all of it */
-} stretch;
+  size_t n;
+  atomic_size_t next; /* where the next piece begins */
+  atomic_bool failed;
+} pieces;
 
-/* In any thread. */
-static void read_stretch(void *ctx, void *its, unsigned worker_ix) {
+/* In any thread: as many pieces as there are. */
+static void read_pieces(void *ctx, void *its, unsigned worker_ix) {
   (void)ctx, (void)worker_ix;
-  stretch *s = its;
-  ssize_t got = 1;
-  size_t n = 0;
-  for (; n < s->n && got > 0; n += got > 0 ? (size_t)got : 0)
-    got = pread(s->fd, s->to + n, s->n - n < MAX_IO_BYTES ? s->n - n : MAX_IO_BYTES,
-                (off_t)(s->at + n));
-  s->is_there = n == s->n;
+  pieces *p = its;
+  for (;;) {
+    const size_t at = atomic_fetch_add(&p->next, PIECE_BYTES);
+    if (at >= p->n) return;
+    const size_t n = p->n - at < PIECE_BYTES ? p->n - at : PIECE_BYTES;
+    if (pread(p->fd, p->to + at, n, (off_t)at) != (ssize_t)n) atomic_store(&p->failed, true);
+  }
 }
 
 /* The first `n` bytes of a file, by two threads: `n`, and the descriptor stands behind them. 0: it
  * has to be read from the start, which tells what is wrong. */
 static size_t read_beside(hilo_queue *queue, int fd, char *to, size_t n) {
   if (!queue || n < BESIDE_BYTES) return 0;
-  const hilo_queue_kind kind = {.run = read_stretch};
-  const size_t half = n / 2 & -(size_t)PAGE_BYTES;
-  stretch first = {.fd = fd, .to = to, .n = half};
-  stretch second = {.fd = fd, .to = to + half, .at = half, .n = n - half};
-  if (!hilo_queue_try_push(queue, &kind, &second, 0)) return 0;
-  read_stretch(NULL, &first, 0);
+  const hilo_queue_kind kind = {.run = read_pieces};
+  pieces all = {.fd = fd, .to = to, .n = n};
+  if (!hilo_queue_try_push(queue, &kind, &all, 0)) return 0;
+  read_pieces(NULL, &all, 0);
   bool ran;
   (void)hilo_queue_join(queue, &ran);
-  const bool ok = ran && first.is_there && second.is_there;
-  return ok && lseek(fd, (off_t)n, SEEK_SET) == (off_t)n ? n : 0;
+  return !atomic_load(&all.failed) && lseek(fd, (off_t)n, SEEK_SET) == (off_t)n ? n : 0;
 }
 
 /* Fill one block from the descriptor. `expected` is a guess. On failure errno says why. */

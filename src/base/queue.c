@@ -8,7 +8,7 @@
  * sleeps: to be woken takes longer than a small task. Cost: about two atomic operations a task
  * beside the ring's own.
  *
- * Invariants: until the workers are told to go, tokens in `work` = addresses in the ring; a slot's
+ * Invariants: tokens in `work` = addresses in the ring (+ one per worker when stopping); a slot's
  * `state` is written by the thread that holds it and read by the owner (release, acquire). */
 #include "base/queue.h"
 
@@ -205,12 +205,13 @@ bool hilo_queue_try_push(hilo_queue *queue, const hilo_queue_kind *kind, void *t
 
 /* Help, or wait until some task is finished. */
 static void work_or_wait(hilo_queue *queue) {
-  const bool stopping = atomic_load_explicit(&queue->stopping, memory_order_relaxed); /* by us */
-  slot *s = stopping || !sem_trywait(&queue->work) ? ring_pop(queue) : NULL;
-  if (s)
-    run_slot(queue, s, 0);
-  else
+  if (sem_trywait(&queue->work)) {
     wait_for(&queue->finished);
+    return;
+  }
+  slot *s = ring_pop(queue);
+  HILO_CHECK(s);
+  run_slot(queue, s, 0);
 }
 
 void *hilo_queue_join(hilo_queue *queue, bool *ran) {
@@ -238,14 +239,10 @@ void hilo_queue_drain(hilo_queue *queue) {
   atomic_store_explicit(&queue->cancelled, false, memory_order_relaxed);
 }
 
-void hilo_queue_stop(hilo_queue *queue) {
-  if (atomic_exchange(&queue->stopping, true)) return;
-  for (unsigned i = 0; i < queue->n_workers; i++) sem_post(&queue->work);
-}
-
 void hilo_queue_destroy(hilo_queue *queue) {
   hilo_queue_drain(queue);
-  hilo_queue_stop(queue);
+  atomic_store(&queue->stopping, true);
+  for (unsigned i = 0; i < queue->n_workers; i++) sem_post(&queue->work);
   for (unsigned i = 0; i < queue->n_workers; i++) pthread_join(queue->workers[i].thread, NULL);
   sem_destroy(&queue->work);
   sem_destroy(&queue->finished);

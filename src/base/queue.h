@@ -53,9 +53,6 @@ void *hilo_queue_join(hilo_queue *queue, bool *ran);
 void hilo_queue_cancel(hilo_queue *queue);
 /* Owner only. Cancels, waits for what runs, drops what is in flight. The queue is as new. */
 void hilo_queue_drain(hilo_queue *queue);
-/* Owner only. Tells the workers to go, and does not wait for it: from now on the owner runs what no
- * worker has begun. */
-void hilo_queue_stop(hilo_queue *queue);
 /* Owner only. Cancels, waits for what runs, stops the workers. Tasks not joined are dropped. */
 void hilo_queue_destroy(hilo_queue *queue);
 

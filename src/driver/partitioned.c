@@ -18,8 +18,7 @@
 
 enum {
   BYTES_AN_INST = 4096,
-  KEPT_BYTES = 2048, /* of a definition, mostly: the names of its files */
-  FEW = 64 /* definitions whose files one thread names sooner than it wakes another */
+  KEPT_BYTES = 2048 /* of a definition, mostly: the names of its files */
 };
 
 typedef struct task task;
@@ -210,7 +209,6 @@ static hilo_status compile_definitions(job *j) {
   const hilo_status status = hilo_netlist_check(&j->cut, p->diags, p->scratch);
   if (status != HILO_OK) hilo_queue_cancel(queue);
   while (join_one(queue)) continue;
-  if (n < FEW) hilo_queue_stop(queue); /* they end beside what is left to do */
   return status == HILO_OK ? report_failures(j) : status;
 }
 

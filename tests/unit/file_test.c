@@ -100,7 +100,8 @@ static void test_read_with(void **state) {
   static char bytes[3000001];
   for (size_t i = 0; i < sizeof(bytes); i++) bytes[i] = (char)(i * 31 + i / 999);
   static const size_t sizes[] = {0, 1, 524287, 524288, 524289, 1048576, 3000001};
-  hilo_queue *queue = hilo_queue_create(&arena, &(hilo_queue_options){2, 2, 0});
+  hilo_queue *queue =
+      hilo_queue_create(&arena, &(hilo_queue_options){.max_threads = 2, .max_tasks = 2});
   hilo_queue_start(queue, 2);
   const unsigned n_before = n_open_files();
   hilo_str got;

@@ -24,8 +24,9 @@ typedef struct {
 
 static hilo_queue *start(hilo_arena *arena, unsigned n_threads, uint32_t max_tasks,
                          uint64_t max_bytes) {
-  hilo_queue *queue =
-      hilo_queue_create(arena, &(hilo_queue_options){n_threads, max_tasks, max_bytes});
+  hilo_queue *queue = hilo_queue_create(arena, &(hilo_queue_options){.max_threads = n_threads,
+                                                                     .max_tasks = max_tasks,
+                                                                     .max_bytes = max_bytes});
   hilo_queue_start(queue, n_threads / 2);
   hilo_queue_start(queue, n_threads);
   return queue;

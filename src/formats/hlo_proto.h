@@ -15,7 +15,8 @@ HILO_NODISCARD hilo_status hilo_hlo_proto_read(hilo_arena *arena, hilo_str bytes
 /* The same by two threads, from `min_bytes` bytes on: a worker of `queue`, in which nothing may be
  * in flight, reads the metadata. The module and the diagnostics are what one thread gives. The
  * allocator of `arena` must serve several threads. */
-enum { HILO_PROTO_MIN_BYTES = 128 << 10 }; /* about a thousand instructions: it pays */
+/* From where on that pays: the worker has begun not long before, and takes a while to wake. */
+enum { HILO_PROTO_MIN_BYTES = 300 << 10 };
 typedef struct {
   hilo_queue *queue; /* NULL: one thread */
   uint64_t min_bytes;

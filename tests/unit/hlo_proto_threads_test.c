@@ -142,7 +142,7 @@ static bool compare(hilo_str bytes, const char *name) {
 
 /* ---- a small module ---- */
 
-enum { PLAIN, WITH_SHARDING, METADATA_IN_PARTS, METADATA_DAMAGED, PAYLOAD_UNKNOWN };
+enum { PLAIN, WITH_SHARDING, WITH_PAYLOADS, METADATA_IN_PARTS, METADATA_DAMAGED, PAYLOAD_UNKNOWN };
 
 static void put_metadata(hilo_sb *sb, uint32_t number, uint32_t k, int kind) {
   char text[64];
@@ -155,9 +155,9 @@ static void put_metadata(hilo_sb *sb, uint32_t number, uint32_t k, int kind) {
   hilo_wire_put_bytes(sb, HILO_WIRE_OP_METADATA_PROFILE_TYPE, HILO_STR("\x01\x02"));
   if (kind == METADATA_DAMAGED && k == 3)
     hilo_wire_put_bytes(sb, HILO_WIRE_OP_METADATA_SOURCE_LINE, HILO_STR("no number"));
-  if (kind == PAYLOAD_UNKNOWN && k == 3) {
+  if (k == 3 && (kind == PAYLOAD_UNKNOWN || kind == WITH_PAYLOADS)) {
     const size_t payload = hilo_wire_begin(sb, HILO_WIRE_OP_METADATA_METADATA_PAYLOAD);
-    hilo_wire_put_int(sb, HILO_WIRE_PAYLOAD_ID, 7);
+    hilo_wire_put_int(sb, HILO_WIRE_PAYLOAD_ID, kind == WITH_PAYLOADS ? 1 : 7);
     hilo_wire_end(sb, payload);
   }
   hilo_wire_end(sb, at);
@@ -199,6 +199,8 @@ static hilo_str make_module(int kind, uint32_t n_insts) {
   hilo_wire_put_int(&sb, HILO_WIRE_COMPUTATION_ROOT_ID, n_insts);
   hilo_wire_end(&sb, comp);
   hilo_wire_put_int(&sb, HILO_WIRE_MODULE_ENTRY_COMPUTATION_ID, 1);
+  for (int k = 0; k < 2 && kind == WITH_PAYLOADS; k++)
+    hilo_wire_put_bytes(&sb, HILO_WIRE_MODULE_PAYLOADS, k ? HILO_STR("second") : HILO_STR("first"));
   return hilo_sb_view(&sb);
 }
 
@@ -207,6 +209,7 @@ static void test_small_modules(void **state) {
   assert_true(compare(make_module(PLAIN, 1), "one"));
   assert_true(compare(make_module(PLAIN, 100), "plain"));
   assert_true(compare(make_module(WITH_SHARDING, 100), "shardings"));
+  assert_true(compare(make_module(WITH_PAYLOADS, 100), "payloads"));
   assert_true(compare(make_module(METADATA_IN_PARTS, 100), "in parts"));
   assert_false(compare(make_module(METADATA_DAMAGED, 100), "damaged"));
   assert_false(compare(make_module(PAYLOAD_UNKNOWN, 100), "payload"));
@@ -297,6 +300,8 @@ static void fail_at_every_request(hilo_str bytes, hilo_queue *by, hilo_status ex
       assert_int_equal(read_in(&one, bytes, by), expected);
       done = true;
     }
+    bool ran;
+    assert_null(hilo_queue_join(by, &ran)); /* nothing is in flight */
     assert_ptr_equal(one.oom, &oom);
     assert_int_equal(one.reserved_bytes, t.live_bytes);
     hilo_arena_deinit(&one);
@@ -312,6 +317,77 @@ static void test_without_memory(void **state) {
     fail_at_every_request(make_module(PLAIN, 120), queues[k], HILO_OK);
     fail_at_every_request(make_module(WITH_SHARDING, 100), queues[k], HILO_OK);
     fail_at_every_request(make_module(METADATA_DAMAGED, 100), queues[k], HILO_INPUT_ERROR);
+  }
+}
+
+/* ---- it is the worker's ---- */
+
+/* Remembers of each piece of memory whether the main thread took it. */
+typedef struct {
+  hilo_allocator allocator;
+  pthread_t main;
+  int n_of_others; /* that live */
+} watcher;
+
+typedef struct {
+  _Alignas(16) bool is_others;
+} watched;
+
+static void watch(watcher *w, watched *p, int change) {
+  pthread_mutex_lock(&mutex);
+  w->n_of_others += p->is_others ? change : 0;
+  pthread_mutex_unlock(&mutex);
+}
+
+static void *watched_acquire(void *ctx, size_t bytes) {
+  watcher *w = ctx;
+  watched *p = malloc(sizeof(*p) + bytes);
+  if (!p) return NULL;
+  p->is_others = !pthread_equal(pthread_self(), w->main);
+  watch(w, p, 1);
+  return p + 1;
+}
+
+static void watched_release(void *ctx, void *p, size_t bytes) {
+  (void)bytes;
+  watch(ctx, (watched *)p - 1, -1);
+  free((watched *)p - 1);
+}
+
+static void *watched_resize(void *ctx, void *p, size_t old_bytes, size_t new_bytes) {
+  void *to = watched_acquire(ctx, new_bytes);
+  if (!to) return NULL;
+  memcpy(to, p, old_bytes < new_bytes ? old_bytes : new_bytes);
+  watched_release(ctx, p, old_bytes);
+  return to;
+}
+
+/* Where the worker is quick enough, the module has memory that it took. */
+static bool was_read_by_worker(hilo_str bytes) {
+  watcher w = {.main = pthread_self()};
+  w.allocator = (hilo_allocator){watched_acquire, watched_resize, watched_release, &w};
+  hilo_arena one;
+  hilo_arena_init(&one, &w.allocator, NULL);
+  assert_int_equal(read_in(&one, bytes, queue), HILO_OK);
+  const bool is_there = w.n_of_others > 0;
+  hilo_arena_deinit(&one);
+  assert_int_equal(w.n_of_others, 0);
+  return is_there;
+}
+
+static void test_the_worker_reads(void **state) {
+  (void)state;
+  enum { TRIES = 100000 };
+  static const struct {
+    int kind;
+    bool is_for_two;
+  } cases[] = {{PLAIN, true}, {WITH_PAYLOADS, true}, {WITH_SHARDING, false}};
+  for (size_t k = 0; k < HILO_COUNT(cases); k++) {
+    const hilo_str bytes = make_module(cases[k].kind, 120);
+    uint32_t n = 0;
+    const uint32_t tries = cases[k].is_for_two ? TRIES : 1000;
+    while (n < tries && !was_read_by_worker(bytes)) n++;
+    assert_int_equal(n < tries, cases[k].is_for_two);
   }
 }
 
@@ -387,6 +463,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_messages_before, setup, teardown),
       cmocka_unit_test_setup_teardown(test_damage_at_every_byte, setup, teardown),
       cmocka_unit_test_setup_teardown(test_without_memory, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_the_worker_reads, setup, teardown),
       cmocka_unit_test_setup_teardown(test_corpus_protos, setup, teardown),
       cmocka_unit_test_setup_teardown(test_bad_inputs, setup, teardown),
   };

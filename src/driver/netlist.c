@@ -14,19 +14,21 @@ void hilo_netlist_put_directory(uint32_t definition, hilo_sb *out) {
   hilo_sb_u64(out, definition);
 }
 
+/* A value that crosses, and where in the text its global name stands; n 0: nowhere yet. */
 typedef struct {
+  enum { OUT_OF_PIECE, INPUT, OUTPUT } kind;
+  uint32_t number; /* of the input or output of the module, or among the outputs of its piece */
   uint32_t at, n;
-} name_place;
+} crossing;
 
 typedef struct {
   const hilo_netlist *n;
   const hilo_cut *cut;
   hilo_arena *scratch;
   hilo_sb *out;
-  uint32_t *input;     /* by instruction: 1 + input of the module */
-  uint32_t *output;    /* by instruction: 1 + output of the module */
-  uint32_t *place;     /* by instruction: its place among its piece's outputs */
-  name_place *written; /* by instruction: where in `out` its global name stands; n 0: nowhere yet */
+  uint32_t *value; /* by instruction: 1 + its place among the values; 0: it does not cross */
+  crossing *values;
+  uint32_t n_values;
 } writer;
 
 /* ---- names ---- */
@@ -60,39 +62,43 @@ static void put_output_name(writer *w, uint32_t k) {
   put_listed(w, w->cut->m->header.output_names, k, "output");
 }
 
-static void put_new_global(writer *w, uint32_t ix) {
-  if (w->input[ix]) {
-    put_input_name(w, w->input[ix] - 1);
-  } else if (w->output[ix]) {
-    put_output_name(w, w->output[ix] - 1);
+static crossing *value_of(const writer *w, hilo_inst v) {
+  return &w->values[w->value[hilo_ix(w->cut->m, v)] - 1];
+}
+
+static void put_new_global(writer *w, hilo_inst v) {
+  const crossing *its = value_of(w, v);
+  if (its->kind == INPUT) {
+    put_input_name(w, its->number);
+  } else if (its->kind == OUTPUT) {
+    put_output_name(w, its->number);
   } else {
     PUT(w, "\"mod");
-    hilo_sb_u64(w->out, w->cut->producer[ix] - 1);
+    hilo_sb_u64(w->out, w->cut->producer[hilo_ix(w->cut->m, v)] - 1);
     PUT(w, "_out");
-    hilo_sb_u64(w->out, w->place[ix]);
+    hilo_sb_u64(w->out, its->number);
     hilo_sb_char(w->out, '"');
   }
 }
 
 /* The global name of a value that crosses. Each is written several times. */
 static void put_global(writer *w, hilo_inst v) {
-  const uint32_t ix = hilo_ix(w->cut->m, v);
+  crossing *its = value_of(w, v);
   const size_t at = w->out->n;
-  if (w->written[ix].n) {
-    char *to = hilo_sb_reserve(w->out, w->written[ix].n);
-    memcpy(to, w->out->p + w->written[ix].at, w->written[ix].n);
-    w->out->n += w->written[ix].n;
+  if (its->n) {
+    char *to = hilo_sb_reserve(w->out, its->n);
+    memcpy(to, w->out->p + its->at, its->n);
+    w->out->n += its->n;
     return;
   }
-  put_new_global(w, ix);
+  put_new_global(w, v);
   if (w->out->n > UINT32_MAX) return;
-  w->written[ix].at = (uint32_t)at;
-  w->written[ix].n = (uint32_t)(w->out->n - at);
+  its->at = (uint32_t)at;
+  its->n = (uint32_t)(w->out->n - at);
 }
 
 static bool is_intermediate(const writer *w, hilo_inst v) {
-  const uint32_t ix = hilo_ix(w->cut->m, v);
-  return !w->input[ix] && !w->output[ix];
+  return value_of(w, v)->kind == OUT_OF_PIECE;
 }
 
 /* ---- lists ---- */
@@ -270,17 +276,39 @@ static void put_part(writer *w, uint32_t p) {
   PUT(w, "]}}");
 }
 
+static void number_value(writer *w, hilo_inst v, crossing its) {
+  uint32_t *value = &w->value[hilo_ix(w->cut->m, v)];
+  if (*value) return;
+  w->values[w->n_values++] = its;
+  *value = w->n_values;
+}
+
+/* How many there are at most, and room for the text: what it mostly takes. */
+static uint64_t count_crossing(const writer *w) {
+  enum { OF_TENSOR = 96, OF_ALIAS = 80, OF_END = 48, OF_PIECE = 320, OF_REST = 4096 };
+  const hilo_cut *cut = w->cut;
+  uint64_t n_outputs = 0, n_ends = 0;
+  for (uint32_t p = 0; p < cut->n_pieces; p++) {
+    n_outputs += cut->pieces[p].n_outputs;
+    n_ends += (uint64_t)cut->pieces[p].n_inputs + cut->pieces[p].n_outputs;
+  }
+  const uint64_t n_tensors = (uint64_t)cut->n_inputs + cut->n_outputs;
+  hilo_sb_reserve(w->out, OF_REST + n_tensors * OF_TENSOR + (uint64_t)cut->n_aliases * OF_ALIAS +
+                              (uint64_t)cut->n_pieces * OF_PIECE + n_ends * OF_END);
+  return n_tensors + n_outputs;
+}
+
 static void number_values(writer *w) {
   const hilo_cut *cut = w->cut;
-  w->input = HILO_NEW_ZEROED(w->scratch, uint32_t, cut->n_inst_slots);
-  w->output = HILO_NEW_ZEROED(w->scratch, uint32_t, cut->n_inst_slots);
-  w->place = HILO_NEW_ZEROED(w->scratch, uint32_t, cut->n_inst_slots);
-  w->written = HILO_NEW_ZEROED(w->scratch, name_place, cut->n_inst_slots);
-  for (uint32_t k = 0; k < cut->n_inputs; k++) w->input[hilo_ix(cut->m, cut->inputs[k])] = k + 1;
-  for (uint32_t k = 0; k < cut->n_outputs; k++) w->output[hilo_ix(cut->m, cut->outputs[k])] = k + 1;
+  w->value = HILO_NEW_ZEROED(w->scratch, uint32_t, cut->n_inst_slots);
+  w->values = HILO_NEW_ARRAY(w->scratch, crossing, count_crossing(w) + 1);
+  for (uint32_t k = 0; k < cut->n_inputs; k++)
+    number_value(w, cut->inputs[k], (crossing){.kind = INPUT, .number = k});
+  for (uint32_t k = 0; k < cut->n_outputs; k++)
+    number_value(w, cut->outputs[k], (crossing){.kind = OUTPUT, .number = k});
   for (uint32_t p = 0; p < cut->n_pieces; p++)
     for (uint32_t k = 0; k < cut->pieces[p].n_outputs; k++)
-      w->place[hilo_ix(cut->m, cut->pieces[p].outputs[k])] = k;
+      number_value(w, cut->pieces[p].outputs[k], (crossing){.number = k});
 }
 
 void hilo_netlist_put(const hilo_netlist *n, hilo_arena *scratch, hilo_sb *out) {
@@ -314,7 +342,7 @@ static hilo_status fault(hilo_diags *diags, uint32_t p, const char *what) {
 }
 
 /* Every input of a piece is the module's, or an output of a piece before it. */
-static hilo_status check_piece(const hilo_cut *cut, uint32_t p, const uint32_t *is_input,
+static hilo_status check_piece(const hilo_cut *cut, uint32_t p, const uint64_t *is_input,
                                hilo_diags *diags) {
   const hilo_piece *piece = &cut->pieces[p];
   const hilo_piece *first = &cut->pieces[cut->definitions[piece->definition].first];
@@ -322,9 +350,9 @@ static hilo_status check_piece(const hilo_cut *cut, uint32_t p, const uint32_t *
     return fault(diags, p, "has another interface than its definition");
   for (uint32_t k = 0; k < piece->n_inputs; k++) {
     const uint32_t ix = hilo_ix(cut->m, piece->inputs[k]);
-    if (!is_input[ix] && !cut->producer[ix]) return fault(diags, p, "has an input nobody computes");
-    if (!is_input[ix] && cut->producer[ix] > p)
-      return fault(diags, p, "needs a value of a later one");
+    if (hilo_bitset_get(is_input, ix)) continue;
+    if (!cut->producer[ix]) return fault(diags, p, "has an input nobody computes");
+    if (cut->producer[ix] > p) return fault(diags, p, "needs a value of a later one");
   }
   for (uint32_t k = 0; k < piece->n_outputs; k++)
     if (cut->producer[hilo_ix(cut->m, piece->outputs[k])] != p + 1)
@@ -335,8 +363,9 @@ static hilo_status check_piece(const hilo_cut *cut, uint32_t p, const uint32_t *
 }
 
 hilo_status hilo_netlist_check(const hilo_cut *cut, hilo_diags *diags, hilo_arena *scratch) {
-  uint32_t *is_input = HILO_NEW_ZEROED(scratch, uint32_t, cut->n_inst_slots);
-  for (uint32_t k = 0; k < cut->n_inputs; k++) is_input[hilo_ix(cut->m, cut->inputs[k])] = 1;
+  uint64_t *is_input = hilo_bitset_create(scratch, cut->n_inst_slots);
+  for (uint32_t k = 0; k < cut->n_inputs; k++)
+    hilo_bitset_set(is_input, hilo_ix(cut->m, cut->inputs[k]));
   for (uint32_t p = 0; p < cut->n_pieces; p++) HILO_TRY(check_piece(cut, p, is_input, diags));
   for (uint32_t k = 0; k < cut->n_outputs; k++)
     if (!cut->producer[hilo_ix(cut->m, cut->outputs[k])])

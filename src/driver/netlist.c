@@ -38,15 +38,14 @@ static hilo_str listed(const writer *w, hilo_dims names, uint32_t k) {
                                    : HILO_STR("");
 }
 
-/* `"input3"` */
-static void put_numbered(writer *w, const char *stem, uint32_t k) {
-  hilo_sb_char(w->out, '"');
-  hilo_sb_cat(w->out, stem);
+/* `"input3"` from `"input` and 3. */
+static void put_numbered(writer *w, hilo_str stem, uint32_t k) {
+  hilo_sb_str(w->out, stem);
   hilo_sb_u64(w->out, k);
   hilo_sb_char(w->out, '"');
 }
 
-static void put_listed(writer *w, hilo_dims names, uint32_t k, const char *stem) {
+static void put_listed(writer *w, hilo_dims names, uint32_t k, hilo_str stem) {
   const hilo_str name = listed(w, names, k);
   if (name.n) {
     hilo_sb_json(w->out, name);
@@ -56,10 +55,10 @@ static void put_listed(writer *w, hilo_dims names, uint32_t k, const char *stem)
 }
 
 static void put_input_name(writer *w, uint32_t k) {
-  put_listed(w, w->cut->m->header.input_names, k, "input");
+  put_listed(w, w->cut->m->header.input_names, k, HILO_STR("\"input"));
 }
 static void put_output_name(writer *w, uint32_t k) {
-  put_listed(w, w->cut->m->header.output_names, k, "output");
+  put_listed(w, w->cut->m->header.output_names, k, HILO_STR("\"output"));
 }
 
 static crossing *value_of(const writer *w, hilo_inst v) {
@@ -108,7 +107,7 @@ static void put_separator(writer *w, bool *first) {
   *first = false;
 }
 
-static void put_locals(writer *w, const char *stem, uint32_t n) {
+static void put_locals(writer *w, hilo_str stem, uint32_t n) {
   hilo_sb_char(w->out, '[');
   for (uint32_t k = 0; k < n; k++) {
     if (k) PUT(w, ", ");
@@ -127,7 +126,7 @@ static void put_globals(writer *w, const hilo_inst *v, uint32_t n) {
   hilo_sb_char(w->out, ']');
 }
 
-static void put_map(writer *w, const char *stem, const hilo_inst *v, uint32_t n) {
+static void put_map(writer *w, hilo_str stem, const hilo_inst *v, uint32_t n) {
   bool first = true;
   hilo_sb_char(w->out, '{');
   for (uint32_t k = 0; k < n; k++) {
@@ -228,9 +227,9 @@ static void put_definition(writer *w, uint32_t d) {
   PUT(w, ", \"Layers\": ");
   put_layers(w, piece->unit);
   PUT(w, ", \"Inputs\": ");
-  put_locals(w, "input", piece->n_inputs);
+  put_locals(w, HILO_STR("\"input"), piece->n_inputs);
   PUT(w, ", \"Outputs\": ");
-  put_locals(w, "output", piece->n_outputs);
+  put_locals(w, HILO_STR("\"output"), piece->n_outputs);
   hilo_sb_char(w->out, '}');
 }
 
@@ -240,9 +239,9 @@ static void put_instance(writer *w, uint32_t p, uint32_t nth) {
                  "{\"InstID\": %u, \"DefID\": %u, \"Name\": \"call_def_%u_instance_%u\", "
                  "\"InpMap\": ",
                  p, piece->definition, piece->definition, nth);
-  put_map(w, "input", piece->inputs, piece->n_inputs);
+  put_map(w, HILO_STR("\"input"), piece->inputs, piece->n_inputs);
   PUT(w, ", \"OutMap\": ");
-  put_map(w, "output", piece->outputs, piece->n_outputs);
+  put_map(w, HILO_STR("\"output"), piece->outputs, piece->n_outputs);
   PUT(w, ", \"After\": ");
   put_numbers(w, piece->after, piece->n_after);
   hilo_sb_char(w->out, '}');

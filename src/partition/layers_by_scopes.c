@@ -22,12 +22,12 @@ typedef struct {
 } stack;
 
 typedef struct {
-  uint32_t n;
+  uint32_t stack, number;
+} stack_scope;
+
+typedef struct {
+  uint32_t first, n; /* of the scopes */
   bool backward;
-  struct {
-    uint32_t stack;
-    uint64_t number;
-  } scope[HILO_MAX_SCOPES];
 } name_scopes;
 
 typedef struct {
@@ -38,7 +38,8 @@ typedef struct {
   hilo_map seen;       /* (stack, number) */
   hilo_map prefix_of;  /* prefix → 1 + its scopes */
   hilo_vec(stack) stacks;
-  hilo_vec(hilo_str) texts;    /* by stack: its path */
+  hilo_vec(hilo_str) texts; /* by stack: its path */
+  hilo_vec(stack_scope) scopes;
   hilo_vec(name_scopes) names; /* by prefix, in order of first appearance */
   hilo_str last_prefix;        /* the one that was looked at last, and what it is */
   uint32_t last_scopes;
@@ -68,15 +69,15 @@ static uint32_t stack_at(scoping *s, hilo_str path) {
 }
 
 static uint32_t new_scopes(scoping *s, hilo_str text) {
-  name_scopes scopes = {0};
+  name_scopes name = {.first = s->scopes.n};
   hilo_scope found[HILO_MAX_SCOPES];
-  scopes.n = hilo_scopes_of(text, s->f->arena, found, &scopes.backward);
-  for (uint32_t k = 0; k < scopes.n; k++) {
-    scopes.scope[k].stack = stack_at(s, found[k].path);
-    scopes.scope[k].number = found[k].number;
-    see(s, scopes.scope[k].stack, found[k].number);
+  name.n = hilo_scopes_of(text, s->f->arena, found, &name.backward);
+  for (uint32_t k = 0; k < name.n; k++) {
+    const stack_scope scope = {stack_at(s, found[k].path), found[k].number};
+    see(s, scope.stack, scope.number);
+    HILO_PUSH(s->f->arena, &s->scopes, scope);
   }
-  HILO_PUSH(s->f->arena, &s->names, scopes);
+  HILO_PUSH(s->f->arena, &s->names, name);
   return s->names.n;
 }
 
@@ -119,15 +120,13 @@ static void find_scopes(scoping *s, uint32_t *scopes) {
   }
 }
 
-/* The outermost scope that is a layer of a stack. */
-static bool outermost(const scoping *s, const name_scopes *n, uint32_t *which, uint64_t *number) {
-  for (uint32_t k = 0; k < n->n; k++) {
-    if (!s->stacks.v[n->scope[k].stack].counts_up) continue;
-    *which = n->scope[k].stack;
-    *number = n->scope[k].number;
-    return true;
+/* The outermost scope that is a layer of a stack; NULL: none is. */
+static const stack_scope *outermost(const scoping *s, const name_scopes *name) {
+  for (uint32_t k = 0; k < name->n; k++) {
+    const stack_scope *scope = &s->scopes.v[name->first + k];
+    if (s->stacks.v[scope->stack].counts_up) return scope;
   }
-  return false;
+  return NULL;
 }
 
 /* Which scopes count up; labels, from 1 on, in order of first appearance. */
@@ -137,11 +136,10 @@ static void find_stacks(scoping *s) {
     its->counts_up = its->n >= 2 && its->first <= 1 && its->last - its->first + 1 == its->n;
   }
   for (uint32_t k = 0; k < s->names.n; k++) {
-    uint32_t which = 0;
-    uint64_t number;
-    if (!outermost(s, &s->names.v[k], &which, &number)) continue;
+    const stack_scope *scope = outermost(s, &s->names.v[k]);
+    if (!scope) continue;
     s->has_backward |= s->names.v[k].backward;
-    stack *its = &s->stacks.v[which];
+    stack *its = &s->stacks.v[scope->stack];
     if (its->used) continue;
     its->used = true;
     its->base = s->n_labels;
@@ -151,11 +149,10 @@ static void find_stacks(scoping *s) {
 
 /* The region that instructions with these scopes belong to by themselves; 0: none. */
 static uint32_t region_of_name(const scoping *s, const name_scopes *name) {
-  uint32_t which = 0;
-  uint64_t number = 0;
-  if (!outermost(s, name, &which, &number)) return 0;
-  const stack *its = &s->stacks.v[which];
-  const uint32_t label = its->base + (uint32_t)(number - its->first) + 1;
+  const stack_scope *scope = outermost(s, name);
+  if (!scope) return 0;
+  const stack *its = &s->stacks.v[scope->stack];
+  const uint32_t label = its->base + (uint32_t)(scope->number - its->first) + 1;
   return hilo_layer_region_of(name->backward ? 2 * s->n_labels + 1 - label : label);
 }
 

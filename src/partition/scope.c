@@ -76,7 +76,7 @@ uint32_t hilo_scopes_of(hilo_str op_name, hilo_arena *arena, hilo_scope scopes[H
     size_t stem = 0;
     uint64_t number = 0;
     if (!is_no_scope(component) && split_number(component, &stem, &number) && (stem || at))
-      scopes[n++] = (hilo_scope){{s.p, at + stem}, number};
+      scopes[n++] = (hilo_scope){{s.p, at + stem}, (uint32_t)number};
     at += component.n + 1;
   }
   return n;

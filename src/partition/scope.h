@@ -6,7 +6,7 @@
 
 typedef struct {
   hilo_str path; /* of the numbered component: what stands before its number */
-  uint64_t number;
+  uint32_t number;
 } hilo_scope;
 
 enum { HILO_MAX_SCOPES = 8 }; /* numbered components of one op_name that are looked at */

@@ -223,7 +223,7 @@ typedef struct {
   uint32_t *held_first, *touched_first, *death;
   hilo_vec(uint32_t) held, touched;
   uint32_t *sole; /* by value: the only buffer that it holds, or one of the two below */
-  uint32_t *mark; /* by buffer: the last list that took it in, by its stamp */
+  uint32_t *mark; /* by buffer: the last list that took it in, by its stamp; NULL: none did */
 } maker;
 #define HOLDS_NONE UINT32_MAX
 #define HOLDS_MANY (UINT32_MAX - 1)
@@ -387,6 +387,7 @@ HILO_NOINLINE static void link_rare(maker *k, uint32_t at, unsigned class) {
   const hilo_module *m = k->m;
   const hilo_inst i = k->insts[at];
   uint32_t first = 0;
+  if (!k->mark) k->mark = HILO_NEW_ZEROED(k->arena, uint32_t, (size_t)k->n + 1);
   if (class == MAY_ORDER && is_control_dep(m, i)) {
     if (k->peaks->model == HILO_MEMORY_TARGET) class = FORWARDS, k->bytes[at] = 0;
     if (hilo_inst_n_operands(m, i)) first = hilo_inst_n_operands(m, i) - 1;
@@ -447,7 +448,6 @@ static hilo_lifetimes make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
   k.touched_first = HILO_NEW_ARRAY(arena, uint32_t, n);
   k.sole = HILO_NEW_ARRAY(arena, uint32_t, n);
   k.death = HILO_NEW_ARRAY(arena, uint32_t, n);
-  k.mark = HILO_NEW_ZEROED(arena, uint32_t, n);
   k.kept = hilo_bitset_create(arena, k.n);
   HILO_RESERVE(arena, &k.held, k.n);
   HILO_RESERVE(arena, &k.touched, 2 * k.n);

@@ -29,18 +29,21 @@ static bool is_in_effect_chain(const collector *k, hilo_inst i) {
          !hilo_is_custom_call_to(m, i, HILO_TARGET_CONTROL_DEP);
 }
 
-static bool has_transfers(const hilo_module *m) {
+/* Of all operations together. A custom call may have effects. */
+static unsigned find_traits(const hilo_module *m) {
+  unsigned traits = 0;
   HILO_FOR_EACH_COMP(m, c) {
     HILO_FOR_EACH_INST(m, c, i) {
-      if (hilo_inst_has(m, i, HILO_TRAIT_TRANSFER)) return true;
+      const hilo_op op = hilo_inst_op(m, i);
+      traits |= hilo_op_get(op)->traits;
+      if (op == HILO_OP_CUSTOM_CALL) traits |= HILO_TRAIT_SIDE_EFFECT;
     }
   }
-  return false;
+  return traits;
 }
 
-/* Computations with collectives in them or in what they call; NULL: their order is free. */
+/* Computations with collectives in them or in what they call. */
 static const uint64_t *find_collectives(const hilo_module *m, hilo_arena *arena) {
-  if (!has_transfers(m)) return NULL;
   uint64_t *out = hilo_bitset_create(arena, hilo_module_n_comps(m));
   const hilo_comp_list order = hilo_module_comps_postorder(m, arena);
   for (uint32_t k = 0; k < order.n; k++) {
@@ -55,7 +58,12 @@ static const uint64_t *find_collectives(const hilo_module *m, hilo_arena *arena)
 }
 
 hilo_motion_law hilo_motion_law_make(const hilo_module *m, hilo_arena *arena) {
-  return (hilo_motion_law){hilo_effects_make(m, arena), find_collectives(m, arena)};
+  const unsigned traits = find_traits(m);
+  hilo_motion_law law = {.has_effects = traits & (HILO_TRAIT_SIDE_EFFECT | HILO_TRAIT_RNG)};
+  law.effects = traits & HILO_TRAIT_SIDE_EFFECT ? hilo_effects_make(m, arena)
+                                                : hilo_bitset_create(arena, hilo_module_n_comps(m));
+  if (traits & HILO_TRAIT_TRANSFER) law.collectives = find_collectives(m, arena);
+  return law;
 }
 
 static bool is_in_collective_chain(const hilo_module *m, hilo_inst i, const uint64_t *collectives) {
@@ -69,6 +77,7 @@ static bool is_in_collective_chain(const hilo_module *m, hilo_inst i, const uint
 static void add_chains(collector *k) {
   hilo_inst effect = HILO_INST_NONE, collective = HILO_INST_NONE;
   const uint64_t *collectives = k->law->collectives;
+  if (!k->law->has_effects && !collectives) return;
   HILO_FOR_EACH_INST(k->m, k->comp, i) {
     if (is_in_effect_chain(k, i)) {
       if (effect.ix) add_edge(k, effect, i);

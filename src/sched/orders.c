@@ -19,7 +19,8 @@ typedef struct {
 static void walk_from(walk *w, uint32_t node) {
   const uint32_t *first = w->p->preds.first, *ends = first + 1, *preds = w->preds;
   uint8_t *seen = w->seen;
-  frame *top = w->stack; /* those that wait for the node; the lowest is a stopper */
+  uint32_t *out = w->order + w->n;
+  frame *const bottom = w->stack, *top = bottom; /* those that wait for the node; then a stopper */
   seen[node] = 1;
   uint32_t next = first[node], end = ends[node];
   for (;;) {
@@ -32,14 +33,15 @@ static void walk_from(walk *w, uint32_t node) {
       next = first[node];
       end = ends[node];
     } else {
-      w->order[w->n++] = node;
-      if (top == w->stack) return;
+      *out++ = node;
+      if (top == bottom) break;
       node = top->node;
       next = top->next;
       end = ends[node];
       top--;
     }
   }
+  w->n = (uint32_t)(out - w->order);
 }
 
 static void walk_all(const hilo_problem *p, const uint32_t *preds, uint32_t *order,
@@ -137,22 +139,20 @@ void hilo_order_xla_dfs(const hilo_problem *p, uint32_t *order, hilo_arena *scra
 
 /* ---- by need ---- */
 
+/* By node its last user in the order `by`; or, to be found on the way, its first. */
 static uint32_t *find_owners(const hilo_problem *p, const uint32_t *by, bool last_user,
                              hilo_arena *scratch) {
-  const uint32_t *first = p->preds.first, *ends = first + 1, *preds = p->preds.v;
   uint32_t *owner = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)p->n + 1);
   memset(owner, 0xff, sizeof(uint32_t) * ((size_t)p->n + 1));
-  for (uint32_t k = 0, n = p->n; k < n; k++) {
+  for (uint32_t k = 0, n = p->n; k < n && last_user; k++) {
     const uint32_t node = by ? by[k] : k;
-    const uint32_t *e = preds + first[node], *end = preds + ends[node];
-    for (; e < end; e++)
-      if (last_user || owner[*e] == HILO_NO_NODE) owner[*e] = node;
+    for (HILO_LIST_EACH(e, &p->preds, node)) owner[p->preds.v[e]] = node;
   }
   return owner;
 }
 
 typedef struct {
-  const uint32_t *owner;
+  uint32_t *owner;
   int64_t *need, *gap, *held; /* by node: need; need less what stays; what stays */
   choice *choices;
 } needs;
@@ -180,6 +180,7 @@ static int64_t need_of(const needs *s, uint32_t node, const uint32_t *preds, uin
   int64_t current = 0, peak = 0;
   for (uint32_t c = 0; c < n; c++) {
     const uint32_t pred = preds[c];
+    if (s->owner[pred] == HILO_NO_NODE) s->owner[pred] = node;
     if (s->owner[pred] != node) continue;
     const int64_t with = current + s->need[pred];
     if (with > peak) peak = with;

@@ -5,7 +5,7 @@
 typedef struct {
   const hilo_lifetimes *l;
   hilo_arena *arena;
-  uint32_t *mark; /* by place: the last list that took it in, plus 1 */
+  uint32_t *mark; /* by place: the last list that took it in, plus 1; NULL: none did */
   hilo_vec(uint32_t) preds;
 } maker;
 
@@ -20,6 +20,7 @@ HILO_NOINLINE static void add_preds(maker *k, uint32_t at, const hilo_place_list
   const hilo_module *m = k->l->m;
   const hilo_inst i = k->l->insts[at];
   const uint32_t *place = k->l->place;
+  if (!k->mark) k->mark = HILO_NEW_ZEROED(k->arena, uint32_t, (size_t)k->l->n + 1);
   for (uint32_t o = 0; o < hilo_inst_n_operands(m, i); o++)
     take_in(k, at, place[hilo_ix(m, hilo_inst_operand(m, i, o))]);
   for (uint32_t e = hilo_control_first_pred(m, i); e; e = m->edge.v[e].next_of_succ)
@@ -50,7 +51,7 @@ hilo_place_lists hilo_preds_make(const hilo_lifetimes *l, const hilo_motion *mot
   const uint32_t *place = l->place;
   const hilo_place_lists order_edges = order_edges_by_place(l, motion, arena);
   const bool has_edges = order_edges.v || m->edges.n;
-  maker k = {.l = l, .arena = arena, .mark = HILO_NEW_ZEROED(arena, uint32_t, (size_t)l->n + 1)};
+  maker k = {.l = l, .arena = arena};
   uint32_t *first = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 2), *end = first;
   HILO_RESERVE(arena, &k.preds, 2 * l->n + 1);
   *end++ = 0;
@@ -100,15 +101,16 @@ static void leave_out_donated(hilo_problem *p, const hilo_lifetimes *l, hilo_are
 
 static bool has_unread(const uint32_t *uses, const uint64_t *bytes, uint32_t n) {
   bool any = false;
-  for (uint32_t b = 0; b < n; b++) any |= !uses[b] && bytes[b];
+  for (uint32_t b = 0; b < n && !any; b++) any = !uses[b] && bytes[b];
   return any;
 }
 
-/* Do sums of all that there is stay in range? */
-static bool may_add(const hilo_lifetimes *l) {
+/* Numbers of their own for the nodes. Do sums of all that there is stay in range? */
+static bool number(const hilo_lifetimes *l, uint32_t *self) {
   uint64_t total = 0;
   bool fits = true;
-  for (uint32_t at = 0; at < l->n; at++) {
+  for (uint32_t at = 0, n = l->n; at < n; at++) {
+    self[at] = at;
     fits &= !__builtin_add_overflow(total, l->bytes[at], &total);
     fits &= !__builtin_add_overflow(total, l->transient[at], &total);
   }
@@ -119,7 +121,7 @@ hilo_problem hilo_problem_make(const hilo_lifetimes *l, const hilo_motion *motio
                                hilo_arena *arena) {
   uint32_t *self = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
   uint32_t *uses = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
-  for (uint32_t at = 0; at < l->n; at++) self[at] = at;
+  const bool fits = number(l, self);
   hilo_count_uses(&l->touched, l->n, l->kept, l->n, uses);
   const hilo_inst root = hilo_comp_root(l->m, motion->comp);
   hilo_problem p = {.n = l->n,
@@ -135,7 +137,7 @@ hilo_problem hilo_problem_make(const hilo_lifetimes *l, const hilo_motion *motio
                     .death = l->death,
                     .bytes = l->bytes,
                     .kept = l->kept,
-                    .exact = !l->updates && may_add(l)};
+                    .exact = !l->updates && fits};
   p.makes = p.maker = self;
   p.made = l->bytes;
   if (l->donates) leave_out_donated(&p, l, arena);

@@ -94,7 +94,6 @@ static bool sink_all(line *l, uint32_t *last, uint32_t *user) {
   const hilo_problem *p = l->p;
   const uint32_t *first = p->reads.first, *ends = first + 1, *reads = p->reads.v;
   bool moved = false;
-  memset(user, 0xff, sizeof(uint32_t) * ((size_t)p->n + 1));
   memset(last, 0xff, sizeof(uint32_t) * ((size_t)p->n_buffers + 1));
   for (uint32_t w = 0; w < HILO_BITSET_WORDS(p->n_buffers); w++) /* the end reads what is kept */
     for (uint64_t bits = p->kept[w]; bits; bits &= bits - 1)
@@ -115,63 +114,65 @@ static bool sink_all(line *l, uint32_t *last, uint32_t *user) {
   return moved;
 }
 
-/* Of the buffers that die at k (no readers are left), bytes of those that would be dead behind
- * `target` if k stood there (HILO_NO_NODE: at the start). */
-static uint64_t bytes_shorter(const line *l, const uint32_t *n_left, const uint32_t *last,
+/* Of the buffers that die at k, bytes of those that would be dead behind `target` if k stood there
+ * (HILO_NO_NODE: at the start). `last` by buffer: its last reader before anything was raised;
+ * `front` its last reader of those in front. */
+static uint64_t bytes_shorter(const line *l, const uint32_t *last, const uint32_t *front,
                               uint32_t k, uint32_t target) {
   const hilo_problem *p = l->p;
   uint64_t shorter = 0;
   for (HILO_LIST_EACH(r, &p->reads, k)) {
-    const uint32_t b = p->reads.v[r];
-    if (n_left[b]) continue;
-    if (last[b] == HILO_NO_NODE || (target != HILO_NO_NODE && !is_before(l, target, last[b])))
+    const uint32_t b = p->reads.v[r], other = front[b];
+    if (last[b] != k) continue;
+    if (other == HILO_NO_NODE || (target != HILO_NO_NODE && !is_before(l, target, other)))
       shorter += p->bytes[b];
   }
   return shorter;
 }
 
-static bool try_raise(line *l, const uint32_t *n_left, const uint32_t *last, uint32_t k) {
+static bool try_raise(line *l, const uint32_t *last, const uint32_t *front, uint32_t k) {
   const hilo_problem *p = l->p;
   const hilo_place_lists *preds = &p->preds;
   const uint32_t pred = latest(l, preds->v + preds->first[k], hilo_list_n(preds, k));
-  if (l->prev[k] == pred || bytes_shorter(l, n_left, last, k, pred) <= p->made[k]) return false;
+  if (l->prev[k] == pred || bytes_shorter(l, last, front, k, pred) <= p->made[k]) return false;
   unlink_node(l, k);
   link_between(l, k, pred, pred == HILO_NO_NODE ? l->first : l->next[pred], false);
   return true;
 }
 
 /* k stands for good now: behind all that do, unless it was raised. */
-static void note_reader(const line *l, uint32_t *last, uint32_t k, bool raised) {
-  const uint32_t *r = l->p->reads.v + l->p->reads.first[k];
-  for (const uint32_t *end = l->p->reads.v + l->p->reads.first[k + 1]; r < end; r++)
-    if (!raised || last[*r] == HILO_NO_NODE || is_before(l, last[*r], k)) last[*r] = k;
+static void note_reader(const line *l, uint32_t *front, uint32_t k, bool raised) {
+  for (HILO_LIST_EACH(r, &l->p->reads, k)) {
+    const uint32_t b = l->p->reads.v[r];
+    if (!raised || front[b] == HILO_NO_NODE || is_before(l, front[b], k)) front[b] = k;
+  }
 }
 
-/* `last` by buffer: its last reader of those in front. */
-static bool raise_all(line *l, uint32_t *n_left, uint32_t *last) {
+static bool raise_all(line *l, const uint32_t *last, uint32_t *front) {
   const hilo_problem *p = l->p;
   const uint32_t *first = p->reads.first, *ends = first + 1, *reads = p->reads.v;
   bool moved = false;
-  memcpy(n_left, p->uses, sizeof(uint32_t) * p->n_buffers);
-  memset(last, 0xff, sizeof(uint32_t) * ((size_t)p->n_buffers + 1));
+  memset(front, 0xff, sizeof(uint32_t) * ((size_t)p->n_buffers + 1));
   for (uint32_t k = l->first, behind; k != HILO_NO_NODE; k = behind) {
     behind = l->next[k];
     uint64_t dying = 0;
     bool more = false; /* readers of what it reads */
     const uint32_t *r = reads + first[k], *end = reads + ends[k];
-    for (; r < end; r++) {
-      const bool dies = --n_left[*r] == 0;
-      dying += dies ? p->bytes[*r] : 0;
-      more |= !dies;
-    }
-    const bool raised = dying > p->made[k] && try_raise(l, n_left, last, k);
-    if (more) note_reader(l, last, k, raised);
+    for (; r < end; r++)
+      if (last[*r] == k)
+        dying += p->bytes[*r];
+      else
+        more = true;
+    const bool raised = dying > p->made[k] && try_raise(l, last, front, k);
+    if (more) note_reader(l, front, k, raised);
     moved |= raised;
   }
   return moved;
 }
 
-static line make_line(const hilo_problem *p, const uint32_t *order, hilo_arena *scratch) {
+/* And `user` as it is at first: no node has one. */
+static line make_line(const hilo_problem *p, const uint32_t *order, uint32_t *user,
+                      hilo_arena *scratch) {
   const uint32_t n = p->n;
   const uint64_t step = middle_key * 2 / ((uint64_t)n + 2);
   line l = {.p = p, .first = order[0], .last = order[n - 1]};
@@ -184,6 +185,7 @@ static line make_line(const hilo_problem *p, const uint32_t *order, hilo_arena *
     const uint32_t k = order[at];
     l.prev[k] = before;
     l.key[k] = key;
+    user[k] = HILO_NO_NODE;
     if (at) l.next[before] = k;
     before = k;
   }
@@ -195,14 +197,15 @@ static line make_line(const hilo_problem *p, const uint32_t *order, hilo_arena *
 bool hilo_order_refine(const hilo_problem *p, uint32_t *order, hilo_arena *scratch) {
   if (!p->n) return false;
   const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
-  line l = make_line(p, order, scratch);
   const uint32_t most = p->n > p->n_buffers ? p->n : p->n_buffers;
-  uint32_t *a = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)most + 1);
-  uint32_t *b = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)most + 1);
-  bool moved = sink_all(&l, a, b);
-  moved |= raise_all(&l, a, b);
+  uint32_t *last = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)p->n_buffers + 1);
+  uint32_t *user = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)most + 1);
+  line l = make_line(p, order, user, scratch);
+  bool moved = sink_all(&l, last, user);
+  moved |= raise_all(&l, last, user);
   uint32_t at = 0;
-  for (uint32_t k = l.first; moved && k != HILO_NO_NODE; k = l.next[k]) order[at++] = k;
+  if (moved)
+    for (uint32_t k = l.first; k != HILO_NO_NODE; k = l.next[k]) order[at++] = k;
   hilo_arena_rewind(scratch, mark);
   return moved;
 }

@@ -29,6 +29,7 @@ typedef struct {
   uint32_t *best, *trial;
   hilo_vec(attempt) tried;
   hilo_best_order found;
+  bool is_part;  /* where XLA's rule, which asks for names, never was the best in the end */
   bool is_least; /* as much is alive at the instruction at the peak in any order */
 } search;
 
@@ -89,14 +90,15 @@ static void try_all(search *s) {
   hilo_order_postorder(p, post, s->arena);
   memcpy(s->trial, post, sizeof(uint32_t) * p->n);
   consider_trial(s, "postorder", 1);
-  hilo_order_xla_dfs(p, s->trial, s->arena);
-  consider_trial(s, "xla-dfs", 1);
-  for (int from_post = 0; from_post < 2; from_post++)
-    for (int last_user = 0; last_user < 2; last_user++) {
-      memcpy(s->trial, post, sizeof(uint32_t) * p->n);
-      hilo_order_by_need(p, from_post ? post : NULL, last_user, s->trial, s->arena);
-      consider_trial(s, "need", 1);
-    }
+  if (!s->is_part) {
+    hilo_order_xla_dfs(p, s->trial, s->arena);
+    consider_trial(s, "xla-dfs", 1);
+  }
+  for (int rule = 0; rule < 3; rule++) { /* first or last user as numbered, last by post-order */
+    memcpy(s->trial, post, sizeof(uint32_t) * p->n);
+    hilo_order_by_need(p, rule == 2 ? post : NULL, rule > 0, s->trial, s->arena);
+    consider_trial(s, "need", 1);
+  }
   hilo_order_list(p, s->trial, s->arena);
   consider_trial(s, "greedy", 1);
   hilo_order_list_from_end(p, s->trial, s->arena);
@@ -152,7 +154,7 @@ static void improve_part(const hilo_problem *p, uint32_t *order, uint32_t first,
 /* The best of all candidates, if it is better than `order`. */
 static uint64_t improve_by_candidates(const hilo_problem *p, uint32_t *order, uint64_t peak,
                                       budget *b) {
-  search s = {.p = p, .arena = b->arena};
+  search s = {.p = p, .arena = b->arena, .is_part = true};
   s.best = HILO_NEW_ARRAY(b->arena, uint32_t, (size_t)p->n + 1);
   s.trial = HILO_NEW_ARRAY(b->arena, uint32_t, (size_t)p->n + 1);
   s.found.peak = peak;

@@ -114,6 +114,8 @@ static void run_slot(hilo_queue *queue, slot *s, unsigned worker_ix) {
 static void *work(void *argument) {
   worker *self = argument;
   hilo_queue *queue = self->queue;
+  const hilo_queue_options *options = &queue->options;
+  if (options->begin) options->begin(options->begin_ctx, self->ix);
   for (;;) {
     wait_for(&queue->work);
     slot *s = ring_pop(queue);

@@ -32,6 +32,9 @@ typedef struct {
 } hilo_queue_kind;
 
 typedef struct {
+  /* What a worker does when it begins, NULL: nothing. */
+  void (*begin)(void *begin_ctx, unsigned worker_ix);
+  void *begin_ctx;
   unsigned max_threads; /* the owner included, 1 to HILO_QUEUE_MAX_THREADS */
   uint32_t max_tasks;   /* in flight, 1 to HILO_QUEUE_MAX_TASKS */
   uint64_t max_bytes; /* in flight; a task that is larger alone is let through alone. 0: no bound */

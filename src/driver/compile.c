@@ -59,9 +59,9 @@ static hilo_status load(job *j, hilo_module **m) {
   HILO_TRY(convert_to_hlo(p, *m));
   hilo_phases_end(&j->phases, HILO_PHASE_READ);
   HILO_TRY(hilo_verify(*m, p->diags));
-  settle_ranks(j, *m);
   hilo_phases_end(&j->phases, HILO_PHASE_VERIFY);
   sign(j, *m);
+  settle_ranks(j, *m);
   return HILO_OK;
 }
 

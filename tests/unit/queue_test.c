@@ -17,14 +17,19 @@ typedef struct {
   unsigned n_threads;
   atomic_uint n_run;
   uint64_t per_worker[HILO_QUEUE_MAX_THREADS]; /* plain: each worker has its own */
+  unsigned n_begun[HILO_QUEUE_MAX_THREADS];
   bool bad_worker;
   hilo_queue *queue;
   uint32_t cancel_at;
 } counters;
 
-static hilo_queue *start(hilo_arena *arena, unsigned n_threads, uint32_t max_tasks,
+static void begin(void *ctx, unsigned worker_ix) { ((counters *)ctx)->n_begun[worker_ix]++; }
+
+static hilo_queue *start(hilo_arena *arena, counters *c, unsigned n_threads, uint32_t max_tasks,
                          uint64_t max_bytes) {
-  hilo_queue *queue = hilo_queue_create(arena, &(hilo_queue_options){.max_threads = n_threads,
+  hilo_queue *queue = hilo_queue_create(arena, &(hilo_queue_options){.begin = begin,
+                                                                     .begin_ctx = c,
+                                                                     .max_threads = n_threads,
                                                                      .max_tasks = max_tasks,
                                                                      .max_bytes = max_bytes});
   hilo_queue_start(queue, n_threads / 2);
@@ -89,7 +94,7 @@ static void run_tasks(unsigned n_threads, uint32_t max_tasks, uint64_t max_bytes
   counters c = {.n_threads = n_threads};
   const hilo_queue_kind kind = {run, &c};
   task *tasks = HILO_NEW_ARRAY(&arena, task, n + 1);
-  hilo_queue *queue = start(&arena, n_threads, max_tasks, max_bytes);
+  hilo_queue *queue = start(&arena, &c, n_threads, max_tasks, max_bytes);
   join_state j = {0};
   push_all(queue, &kind, tasks, n, &j);
   while (j.next < n) join_one(queue, tasks, &j);
@@ -103,6 +108,7 @@ static void run_tasks(unsigned n_threads, uint32_t max_tasks, uint64_t max_bytes
   if (max_bytes) assert_true(j.max_bytes_seen <= (max_bytes < 100 ? 100 : max_bytes));
   uint64_t total = 0;
   for (unsigned i = 0; i < n_threads; i++) total += c.per_worker[i];
+  for (unsigned i = 0; i < n_threads; i++) assert_int_equal(c.n_begun[i], i > 0);
   assert_int_equal(total, n);
   hilo_arena_deinit(&arena);
 }
@@ -133,7 +139,7 @@ static void test_bound_is_exact(void **state) {
   const hilo_queue_kind kind = {run, &c};
   task tasks[4] = {{0}};
   bool ran;
-  hilo_queue *queue = start(&arena, 1, 3, 100);
+  hilo_queue *queue = start(&arena, &c, 1, 3, 100);
   assert_true(hilo_queue_try_push(queue, &kind, &tasks[0], 60));
   assert_false(hilo_queue_try_push(queue, &kind, &tasks[1], 41));
   assert_false(hilo_queue_try_push(queue, &kind, &tasks[1], UINT64_MAX));
@@ -161,7 +167,7 @@ static void test_cancel(void **state) {
     const hilo_queue_kind kind = {run, &c};
     static task tasks[N];
     /* Cancelled from a task: everything is still joined, in order, and most did not run. */
-    c.queue = start(&arena, thread_counts[i], 1024, 0);
+    c.queue = start(&arena, &c, thread_counts[i], 1024, 0);
     for (uint32_t t = 0; t < N; t++) tasks[t] = (task){.ix = t, .is_slow = t > 0 && t % 10 == 0};
     join_state j = {0};
     for (uint32_t t = 0; t < N; t++) assert_true(hilo_queue_try_push(c.queue, &kind, &tasks[t], 1));
@@ -183,7 +189,7 @@ static void test_destroy_with_tasks_in_flight(void **state) {
       const hilo_queue_kind kind = {run, &c};
       static task tasks[40];
       memset(tasks, 0, sizeof(tasks));
-      hilo_queue *queue = start(&arena, thread_counts[i], 64, 0);
+      hilo_queue *queue = start(&arena, &c, thread_counts[i], 64, 0);
       for (uint32_t t = 0; t < n; t++) assert_true(hilo_queue_try_push(queue, &kind, &tasks[t], 1));
       hilo_queue_destroy(queue);
       hilo_arena_deinit(&arena);
@@ -209,7 +215,7 @@ static void test_kinds_and_drain(void **state) {
     counters c = {.n_threads = thread_counts[i]};
     static task tasks[N];
     bool ran;
-    hilo_queue *queue = start(&arena, thread_counts[i], 2 * N, 0);
+    hilo_queue *queue = start(&arena, &c, thread_counts[i], 2 * N, 0);
     hilo_queue_start(queue, thread_counts[i] + 1); /* no more than there may be */
     for (uint32_t round = 0; round < 3; round++) {
       for (uint32_t t = 0; t < N; t++) {

@@ -26,6 +26,7 @@ typedef struct {
   const hilo_cut *cut;
   hilo_arena *scratch;
   hilo_sb *out;
+  size_t *hash_at;
   uint32_t *value; /* by instruction: 1 + its place among the values; 0: it does not cross */
   crossing *values;
   uint32_t n_values;
@@ -215,15 +216,14 @@ static void put_definition(writer *w, uint32_t d) {
   const hilo_piece *piece = &cut->pieces[cut->definitions[d].first];
   const hilo_unit none = {0};
   const hilo_unit *unit = piece->unit < cut->units->n ? &cut->units->v[piece->unit] : &none;
-  char digest[HILO_SHA256_HEX + 1];
-  hilo_digest_hex(&w->n->digests[d], digest);
   hilo_sb_printf(w->out, "{\"DefID\": %u, \"Dir\": \"", d);
   hilo_netlist_put_directory(d, w->out);
   PUT(w, "\", \"PenguinFile\": \"");
   hilo_netlist_put_directory(d, w->out);
-  hilo_sb_printf(w->out, "/%.*s\", \"Hash\": \"%s\", \"MacCount\": %llu, \"Direction\": \"%s\"",
-                 HILO_FMT(w->n->program), digest, (unsigned long long)unit->macs,
-                 flow_names[unit->flow]);
+  hilo_sb_printf(w->out, "/%.*s\", \"Hash\": \"", HILO_FMT(w->n->program));
+  w->hash_at[d] = w->out->n;
+  hilo_sb_printf(w->out, "%*s\", \"MacCount\": %llu, \"Direction\": \"%s\"", HILO_SHA256_HEX, "",
+                 (unsigned long long)unit->macs, flow_names[unit->flow]);
   PUT(w, ", \"Layers\": ");
   put_layers(w, piece->unit);
   PUT(w, ", \"Inputs\": ");
@@ -310,8 +310,14 @@ static void number_values(writer *w) {
       number_value(w, cut->pieces[p].outputs[k], (crossing){.number = k});
 }
 
-void hilo_netlist_put(const hilo_netlist *n, hilo_arena *scratch, hilo_sb *out) {
-  writer w = {.n = n, .cut = n->cut, .scratch = scratch, .out = out};
+void hilo_netlist_set_hash(hilo_sb *text, size_t hash_at, const hilo_digest *digest) {
+  char hex[HILO_SHA256_HEX + 1];
+  hilo_digest_hex(digest, hex);
+  memcpy(text->p + hash_at, hex, HILO_SHA256_HEX);
+}
+
+void hilo_netlist_put(const hilo_netlist *n, hilo_arena *scratch, hilo_sb *out, size_t *hash_at) {
+  writer w = {.n = n, .cut = n->cut, .scratch = scratch, .out = out, .hash_at = hash_at};
   const hilo_config *config = n->config;
   const hilo_cut *cut = n->cut;
   number_values(&w);

@@ -27,9 +27,11 @@ typedef struct {
   const char *signature;
   hilo_cut cut;
   hilo_digest *digests; /* by definition */
-  hilo_str output;      /* file name of a program in its directory */
-  hilo_log quiet;       /* of the tasks: no INFO for each pass of each of them, in any order */
-  task *tasks;          /* by definition */
+  hilo_sb netlist;
+  size_t *hash_at; /* in it, by definition */
+  hilo_str output; /* file name of a program in its directory */
+  hilo_log quiet;  /* of the tasks: no INFO for each pass of each of them, in any order */
+  task *tasks;     /* by definition */
   uint32_t n_tasks;
 } job;
 
@@ -191,7 +193,18 @@ static hilo_status report_failures(job *j) {
   return status;
 }
 
-/* Compile all definitions; what the wiring must hold is checked meanwhile. */
+/* The wiring, which must hold what it should, as text; the hashes of definitions come later. */
+static hilo_status put_netlist(job *j) {
+  hilo_program *p = j->program;
+  const hilo_netlist netlist = {
+      .cut = &j->cut, .config = p->config, .signature = j->signature, .program = j->output};
+  HILO_TRY(hilo_netlist_check(&j->cut, p->diags, p->scratch));
+  hilo_netlist_put(&netlist, p->scratch, &j->netlist, j->hash_at);
+  hilo_arena_reset(p->scratch);
+  return HILO_OK;
+}
+
+/* Compile all definitions, and write the netlist meanwhile. */
 static hilo_status compile_definitions(job *j) {
   hilo_program *p = j->program;
   hilo_queue *queue = p->crew->queue;
@@ -206,9 +219,12 @@ static hilo_status compile_definitions(job *j) {
     if (t->status != HILO_OK) break;
     while (!hilo_queue_try_push(queue, &compile, t, bytes_of(j, d))) join_one(queue);
   }
-  const hilo_status status = hilo_netlist_check(&j->cut, p->diags, p->scratch);
+  hilo_phases_end(p->phases, HILO_PHASE_COMPILE);
+  const hilo_status status = put_netlist(j);
+  hilo_phases_end(p->phases, HILO_PHASE_NETLIST);
   if (status != HILO_OK) hilo_queue_cancel(queue);
   while (join_one(queue)) continue;
+  hilo_phases_end(p->phases, HILO_PHASE_COMPILE);
   return status == HILO_OK ? report_failures(j) : status;
 }
 
@@ -321,16 +337,11 @@ static hilo_status prepare(job *j, hilo_module *m, hilo_layers *layers, hilo_uni
 
 static hilo_status write_netlist(job *j) {
   hilo_program *p = j->program;
-  const hilo_netlist netlist = {.cut = &j->cut,
-                                .config = p->config,
-                                .signature = j->signature,
-                                .digests = j->digests,
-                                .program = j->output};
-  hilo_sb sb = hilo_sb_make(p->text);
-  hilo_netlist_put(&netlist, p->scratch, &sb);
+  for (uint32_t d = 0; d < j->cut.n_definitions; d++)
+    hilo_netlist_set_hash(&j->netlist, j->hash_at[d], &j->digests[d]);
   return hilo_program_add_file(
       p, hilo_path_join(p->kept, p->config->out_dir, HILO_STR("hlo_netlist.json")), (hilo_str){0},
-      hilo_sb_view(&sb));
+      hilo_sb_view(&j->netlist));
 }
 
 /* Is it `sg`, two digits or more? */
@@ -391,8 +402,9 @@ static hilo_status run(job *j, hilo_module *m) {
   HILO_TRY(prepare(j, m, &layers, &units));
   j->digests = HILO_NEW_ZEROED(p->kept, hilo_digest, j->cut.n_definitions + 1);
   j->tasks = HILO_NEW_ZEROED(p->kept, task, j->cut.n_definitions + 1);
+  j->netlist = hilo_sb_make(p->text);
+  j->hash_at = HILO_NEW_ARRAY(p->kept, size_t, j->cut.n_definitions + 1);
   HILO_TRY(compile_definitions(j));
-  hilo_phases_end(p->phases, HILO_PHASE_COMPILE);
   HILO_TRY(write_netlist(j));
   hilo_phases_end(p->phases, HILO_PHASE_NETLIST);
   HILO_TRY(commit(j));

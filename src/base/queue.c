@@ -66,7 +66,6 @@ struct hilo_queue {
   worker *workers;
   unsigned n_workers;
   cpu_set_t processors; /* that this process may use */
-  cpu_set_t elsewhere;  /* the workers': those without the owner's */
   int processor;        /* the owner's, as seen last; -1: all may use any */
 };
 
@@ -138,7 +137,6 @@ static void keep_apart(hilo_queue *queue) {
   CPU_CLR(here, &others);
   if (!CPU_COUNT(&others)) return;
   queue->processor = here;
-  queue->elsewhere = others;
   for (unsigned i = 0; i < queue->n_workers; i++)
     (void)pthread_setaffinity_np(queue->workers[i].thread, sizeof(others), &others);
 }
@@ -148,21 +146,17 @@ void hilo_queue_start(hilo_queue *queue, unsigned n_threads) {
   if (n_threads > queue->options.max_threads) n_threads = queue->options.max_threads;
   if (n_threads <= queue->n_workers + 1) return;
   sigset_t all, before;
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes)) return;
-  keep_apart(queue);
-  if (queue->processor >= 0)
-    (void)pthread_attr_setaffinity_np(&attributes, sizeof(queue->elsewhere), &queue->elsewhere);
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   while (queue->n_workers + 1 < n_threads) {
     worker *w = &queue->workers[queue->n_workers];
     *w = (worker){.queue = queue, .ix = queue->n_workers + 1};
-    if (pthread_create(&w->thread, &attributes, work, w)) break;
+    if (pthread_create(&w->thread, NULL, work, w)) break;
     queue->n_workers++;
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  pthread_attr_destroy(&attributes);
+  queue->processor = -1;
+  keep_apart(queue); /* with attributes for it each would be stopped and woken */
 }
 
 hilo_queue *hilo_queue_create(hilo_arena *arena, const hilo_queue_options *options) {

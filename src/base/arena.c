@@ -102,6 +102,16 @@ const hilo_allocator *hilo_allocator_default(void) {
   return &allocator;
 }
 
+extern int mallctl(const char *name, void *old, size_t *old_bytes, void *new_value,
+                   size_t new_bytes) __attribute__((weak)); /* NULL without jemalloc */
+
+void hilo_allocator_set_apart(void) {
+  unsigned ix;
+  size_t bytes = sizeof(ix);
+  if (mallctl && !mallctl("arenas.create", &ix, &bytes, NULL, 0))
+    (void)mallctl("thread.arena", NULL, NULL, &ix, sizeof(ix));
+}
+
 void hilo_arena_init(hilo_arena *arena, const hilo_allocator *allocator, jmp_buf *oom) {
   *arena = (hilo_arena){
       .allocator = allocator ? allocator : hilo_allocator_default(),

@@ -42,6 +42,9 @@ typedef struct hilo_allocator {
 
 /* malloc and free (jemalloc where it is linked in); allocations of 4 MiB and more are mapped. */
 const hilo_allocator *hilo_allocator_default(void);
+/* The calling thread is to have a share of malloc of its own, where that can be had (jemalloc's
+ * arenas): it no longer waits for others there. */
+void hilo_allocator_set_apart(void);
 
 typedef struct hilo_arena_chunk hilo_arena_chunk;
 

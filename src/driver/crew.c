@@ -18,6 +18,7 @@ static void warm_up(void *ctx, unsigned worker_ix) {
   hilo_crew *crew = ctx;
   hilo_workspace *volatile w = &crew->workspaces[worker_ix]; /* read after a longjmp */
   jmp_buf oom;
+  if (worker_ix > 1) hilo_allocator_set_apart();
   hilo_workspace_set_oom(w, &oom);
   if (setjmp(oom) == 0) {
     hilo_arena *arenas[] = {&w->module, &w->scratch, &w->text};

@@ -17,7 +17,7 @@ typedef struct {
   hilo_module *m;
   hilo_comp comp;
   uint64_t random;
-  hilo_label file; /* of the metadata */
+  hilo_label file;  /* of the metadata */
   hilo_record meta; /* of what is added next */
   int64_t line;
   uint32_t n_params;

@@ -13,13 +13,14 @@
 struct hilo_live {
   const hilo_lifetimes *l;
   hilo_arena *arena;
-  uint32_t leaves;    /* a power of two */
-  uint32_t end;       /* the last position: 2n */
-  int64_t *add;       /* by inner node */
-  int64_t *most;      /* by node */
-  uint32_t *position; /* by place: where it runs now */
-  uint32_t *latest;   /* of buffers with a tree: nodes 1 … 2n - 1 of n readers */
-  uint64_t *has_tree; /* bit by buffer */
+  uint32_t leaves;             /* a power of two */
+  uint32_t end;                /* the last position: 2n */
+  int64_t *add;                /* by inner node */
+  int64_t *most;               /* by node */
+  uint32_t *position;          /* by place: where it runs now */
+  uint32_t *latest;            /* of buffers with a tree: nodes 1 … 2n - 1 of n readers */
+  uint64_t *has_tree;          /* bit by buffer */
+  hilo_vec(struct life) lives; /* around the place that moves, as they were */
   uint64_t n_steps;
 };
 
@@ -31,23 +32,30 @@ static int64_t bytes_of(uint64_t bytes) {
 
 /* ---- the tree ---- */
 
-static void add_in(hilo_live *v, uint32_t node, uint32_t lo, uint32_t hi, uint32_t first,
-                   uint32_t last, int64_t bytes) {
-  v->n_steps++;
-  if (first <= lo && hi <= last) {
-    if (lo != hi) v->add[node] += bytes;
-    v->most[node] += bytes;
-    return;
-  }
-  const uint32_t middle = lo + (hi - lo) / 2;
-  if (first <= middle) add_in(v, 2 * node, lo, middle, first, last, bytes);
-  if (last > middle) add_in(v, 2 * node + 1, middle + 1, hi, first, last, bytes);
-  const int64_t a = v->most[2 * node], b = v->most[2 * node + 1];
-  v->most[node] = v->add[node] + (a > b ? a : b);
+static void put(hilo_live *v, uint32_t node, int64_t bytes) {
+  v->most[node] += bytes;
+  if (node < v->leaves) v->add[node] += bytes;
 }
 
+/* Maxima above a node, which has changed. */
+static void mend_above(hilo_live *v, uint32_t node) {
+  while (node /= 2) {
+    const int64_t a = v->most[2 * node], b = v->most[2 * node + 1];
+    v->most[node] = v->add[node] + (a > b ? a : b);
+    v->n_steps++;
+  }
+}
+
+/* From the leaves up: what sticks out on either side of a pair of subtrees is added to whole. */
 void hilo_live_add(hilo_live *v, uint32_t first, uint32_t last, int64_t bytes) {
-  if (first <= last && bytes) add_in(v, 1, 0, v->leaves - 1, first, last, bytes);
+  if (first > last || !bytes) return;
+  uint32_t left = v->leaves + first, right = v->leaves + last;
+  for (uint32_t l = left, r = right + 1; l < r; l /= 2, r /= 2) {
+    if (l % 2) put(v, l++, bytes);
+    if (r % 2) put(v, --r, bytes);
+  }
+  mend_above(v, left);
+  if (left != right) mend_above(v, right);
 }
 
 static int64_t max_in(const hilo_live *v, uint32_t node, uint32_t lo, uint32_t hi, uint32_t first,
@@ -151,12 +159,32 @@ static bool gives_place(hilo_live *v, uint32_t buffer) {
   return l->held.first[source + 1] == first + 1 && l->held.v[first] == buffer;
 }
 
-static void count_buffer(hilo_live *v, uint32_t buffer, int64_t sign) {
-  const int64_t bytes = sign * bytes_of(v->l->bytes[buffer]);
-  if (!bytes) return;
-  const uint32_t death = death_of(v, buffer);
-  hilo_live_add(v, v->position[buffer], death, bytes);
-  if (gives_place(v, buffer)) hilo_live_add(v, death, death, -bytes);
+/* From where to where a buffer is alive (nowhere: first > last), and whether the last toucher takes
+ * its place. */
+typedef struct life {
+  uint32_t first, last;
+  bool is_given;
+} life;
+
+static life life_of(hilo_live *v, uint32_t buffer) {
+  if (!v->l->bytes[buffer]) return (life){1, 0, false};
+  return (life){v->position[buffer], death_of(v, buffer), gives_place(v, buffer)};
+}
+
+/* Only what the two do not share is counted: mostly one end, or nothing. */
+static void change_life(hilo_live *v, life old, life its, int64_t bytes) {
+  if (old.is_given) hilo_live_add(v, old.last, old.last, bytes);
+  if (its.is_given) hilo_live_add(v, its.last, its.last, -bytes);
+  if (old.first > its.last || its.first > old.last || old.first > old.last ||
+      its.first > its.last) {
+    hilo_live_add(v, old.first, old.last, -bytes);
+    hilo_live_add(v, its.first, its.last, bytes);
+    return;
+  }
+  if (old.first < its.first) hilo_live_add(v, old.first, its.first - 1, -bytes);
+  if (its.first < old.first) hilo_live_add(v, its.first, old.first - 1, bytes);
+  if (old.last > its.last) hilo_live_add(v, its.last + 1, old.last, -bytes);
+  if (its.last > old.last) hilo_live_add(v, old.last + 1, its.last, bytes);
 }
 
 /* ---- the order given ---- */
@@ -205,21 +233,20 @@ hilo_live *hilo_live_make(const hilo_lifetimes *l, hilo_arena *arena) {
 
 /* ---- moves ---- */
 
-static void count_around(hilo_live *v, uint32_t place, int64_t sign) {
-  const hilo_lifetimes *l = v->l;
-  count_buffer(v, place, sign);
-  for (uint32_t t = l->touched.first[place]; t < l->touched.first[place + 1]; t++)
-    count_buffer(v, l->touched.v[t], sign);
-  const uint32_t at = v->position[place];
-  hilo_live_add(v, at, at, sign * bytes_of(l->transient[place]));
-}
-
 uint64_t hilo_live_move(hilo_live *v, uint32_t place, uint32_t position) {
-  count_around(v, place, -1);
+  const hilo_lifetimes *l = v->l;
+  const uint32_t *touched = l->touched.v + l->touched.first[place], old = v->position[place];
+  const uint32_t n = l->touched.first[place + 1] - l->touched.first[place];
+  const life own = life_of(v, place);
+  v->lives.n = 0;
+  for (uint32_t t = 0; t < n; t++) HILO_PUSH(v->arena, &v->lives, life_of(v, touched[t]));
   v->position[place] = position;
-  for (uint32_t t = v->l->touched.first[place]; t < v->l->touched.first[place + 1]; t++)
-    note_moved(v, v->l->touched.v[t], place);
-  count_around(v, place, 1);
+  for (uint32_t t = 0; t < n; t++) note_moved(v, touched[t], place);
+  change_life(v, own, life_of(v, place), bytes_of(l->bytes[place]));
+  for (uint32_t t = 0; t < n; t++)
+    change_life(v, v->lives.v[t], life_of(v, touched[t]), bytes_of(l->bytes[touched[t]]));
+  hilo_live_add(v, old, old, -bytes_of(l->transient[place]));
+  hilo_live_add(v, position, position, bytes_of(l->transient[place]));
   return hilo_live_peak(v, NULL);
 }
 

@@ -20,7 +20,8 @@ struct hilo_proto_labels {
   hilo_diags diags;
   hilo_arena kept; /* what the module gets, and, as blocks, the reader's scratch */
   jmp_buf oom;
-  hilo_module *m; /* the reader's: labels are all that it has */
+  hilo_module m; /* the reader's: labels are all that it has; not in the main thread's scratch,
+                    which AddressSanitizer sees poisoned for a moment where that is rewound */
   hilo_wire_list computations;
   hilo_vec(uint32_t) meta; /* by instruction */
   bool is_read;            /* all of it */
@@ -96,9 +97,8 @@ void hilo_proto_labels_start(hilo_proto_reader *r, hilo_proto_labels *l,
   if (r->bytes.n < l->options.min_bytes) return;
   hilo_proto_reader_init(&l->reader, &l->kept, r->bytes, r->name, &l->diags);
   l->diags = hilo_diags_make(&l->reader.scratch.arena);
-  l->m = HILO_NEW_ZEROED(&r->scratch.arena, hilo_module, 1);
-  hilo_store_init(&l->m->labels, &l->kept, NULL);
-  l->reader.m = l->m;
+  hilo_store_init(&l->m.labels, &l->kept, NULL);
+  l->reader.m = &l->m;
   l->reader.payloads = r->payloads;
   l->computations = computations;
   const hilo_queue_kind kind = {run, NULL};
@@ -117,7 +117,7 @@ static void take(hilo_proto_labels *l, hilo_module *m) {
   HILO_CHECK(m->n_inst_slots == l->meta.n + 1);
   if (l->meta.n) memcpy(m->inst.meta + 1, l->meta.v, l->meta.n * sizeof(*l->meta.v));
   HILO_VEC_FREE(&l->kept, &l->meta);
-  m->labels = l->m->labels;
+  m->labels = l->m.labels;
   m->labels.arena = m->arena;
   hilo_scratch_deinit(&l->reader.scratch);
   hilo_arena_adopt(m->arena, &l->kept);

@@ -105,11 +105,15 @@ const hilo_allocator *hilo_allocator_default(void) {
 extern int mallctl(const char *name, void *old, size_t *old_bytes, void *new_value,
                    size_t new_bytes) __attribute__((weak)); /* NULL without jemalloc */
 
-void hilo_allocator_set_apart(void) {
-  unsigned ix;
-  size_t bytes = sizeof(ix);
-  if (mallctl && !mallctl("arenas.create", &ix, &bytes, NULL, 0))
-    (void)mallctl("thread.arena", NULL, NULL, &ix, sizeof(ix));
+unsigned hilo_allocator_share(void) {
+  unsigned share = 0;
+  size_t bytes = sizeof(share);
+  if (mallctl) (void)mallctl("thread.arena", &share, &bytes, NULL, 0);
+  return share;
+}
+
+void hilo_allocator_use_share(unsigned share) {
+  if (mallctl) (void)mallctl("thread.arena", NULL, NULL, &share, sizeof(share));
 }
 
 void hilo_arena_init(hilo_arena *arena, const hilo_allocator *allocator, jmp_buf *oom) {

@@ -40,11 +40,12 @@ typedef struct hilo_allocator {
   void *ctx;
 } hilo_allocator;
 
-/* malloc and free (jemalloc where it is linked in); allocations of 4 MiB and more are mapped. */
+/* malloc and free (jemalloc where it is linked in); allocations of 2 MiB and more are mapped. */
 const hilo_allocator *hilo_allocator_default(void);
-/* The calling thread is to have a share of malloc of its own, where that can be had (jemalloc's
- * arenas): it no longer waits for others there. */
-void hilo_allocator_set_apart(void);
+/* malloc may have several shares, each for some threads (jemalloc's arenas). The calling thread's;
+ * and to take from that one instead. */
+unsigned hilo_allocator_share(void);
+void hilo_allocator_use_share(unsigned share);
 
 typedef struct hilo_arena_chunk hilo_arena_chunk;
 

@@ -11,14 +11,16 @@ static unsigned threads_for(int32_t jobs, unsigned max) {
   return n < 1 ? 1 : n;
 }
 
-/* A worker's first memory is fresh, and its share of the allocator is made with it: sooner while
- * the owner reads than in the first task. */
+/* A worker's first memory is fresh: sooner while the owner reads than in the first task. The first
+ * worker takes from the owner's share of malloc: two hardly meet there, and when a thread ends that
+ * had one alone, jemalloc gives all its pages back, with an interrupt of the owner for each run of
+ * them, which a small compile would feel. */
 static void warm_up(void *ctx, unsigned worker_ix) {
   enum { BYTES = 128 << 10 };
   hilo_crew *crew = ctx;
   hilo_workspace *volatile w = &crew->workspaces[worker_ix]; /* read after a longjmp */
   jmp_buf oom;
-  if (worker_ix > 1) hilo_allocator_set_apart();
+  if (worker_ix == 1) hilo_allocator_use_share(crew->share);
   hilo_workspace_set_oom(w, &oom);
   if (setjmp(oom) == 0) {
     hilo_arena *arenas[] = {&w->module, &w->scratch, &w->text};
@@ -31,6 +33,7 @@ static void warm_up(void *ctx, unsigned worker_ix) {
 hilo_crew *hilo_crew_create(hilo_arena *arena, int32_t jobs, const hilo_queue_options *options) {
   hilo_queue_options its = *options;
   hilo_crew *crew = HILO_NEW(arena, hilo_crew);
+  crew->share = hilo_allocator_share();
   its.begin = warm_up;
   its.begin_ctx = crew;
   its.max_threads = threads_for(jobs, options->max_threads);

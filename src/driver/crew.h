@@ -13,6 +13,7 @@ typedef struct {
   hilo_queue *queue;
   hilo_workspace *workspaces; /* by worker_ix */
   unsigned max_threads;       /* the owner included */
+  unsigned share;             /* of malloc, the owner's */
 } hilo_crew;
 
 /* `jobs` as given (0: one thread for each core that this process may use), no more than

@@ -6,10 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 
-/* Of jemalloc: see warm_up in driver/crew.c. */
-extern const char *malloc_conf;
-const char *malloc_conf = "narenas:1";
-
 static void open_log(const hilo_config *config, hilo_log *log, hilo_diags *diags) {
   log->console_level = config->verbose;
   log->file_level = config->logfile_verbose;

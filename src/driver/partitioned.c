@@ -105,13 +105,16 @@ static hilo_status dump(task *t, const hilo_module *m, hilo_str directory) {
 
 /* The owner makes all directories: threads that do would wait for each other at their parent. */
 static hilo_status make_directory(task *t) {
-  hilo_program *p = t->job->program;
-  hilo_sb name = hilo_sb_make(p->kept);
+  hilo_arena *kept = &t->kept;
+  kept->oom = t->job->program->kept->oom;
+  hilo_sb name = hilo_sb_make(kept);
   hilo_netlist_put_directory(t->definition, &name);
-  t->directory = hilo_path_join(p->kept, p->config->out_dir, hilo_sb_view(&name));
+  t->directory = hilo_path_join(kept, t->program.config->out_dir, hilo_sb_view(&name));
   hilo_sb_free(&name);
   t->is_made = !mkdir(t->directory, 0777);
-  return t->is_made ? HILO_OK : hilo_file_make_directories(p->kept, t->directory, p->diags);
+  t->status = t->is_made ? HILO_OK : hilo_file_make_directories(kept, t->directory, &t->diags);
+  kept->oom = NULL;
+  return t->status;
 }
 
 static hilo_status compile_definition(task *t, hilo_workspace *w) {
@@ -212,15 +215,12 @@ static hilo_status compile_definitions(job *j) {
   const hilo_queue_kind compile = {run_task, j};
   for (uint32_t d = 0; d < n; d++) init_task(j, d);
   hilo_queue_start(queue, n);
-  for (uint32_t d = 0; d < n; d++) {
-    task *t = &j->tasks[d];
-    t->status = make_directory(t);
-    if (t->status != HILO_OK) hilo_queue_cancel(queue);
-    if (t->status != HILO_OK) break;
-    while (!hilo_queue_try_push(queue, &compile, t, bytes_of(j, d))) join_one(queue);
-  }
+  uint32_t d = 0;
+  for (; d < n && make_directory(&j->tasks[d]) == HILO_OK; d++)
+    while (!hilo_queue_try_push(queue, &compile, &j->tasks[d], bytes_of(j, d))) join_one(queue);
+  if (d < n) hilo_queue_cancel(queue);
   hilo_phases_end(p->phases, HILO_PHASE_COMPILE);
-  const hilo_status status = put_netlist(j);
+  const hilo_status status = d < n ? HILO_OK : put_netlist(j);
   hilo_phases_end(p->phases, HILO_PHASE_NETLIST);
   if (status != HILO_OK) hilo_queue_cancel(queue);
   while (join_one(queue)) continue;

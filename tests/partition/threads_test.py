@@ -8,6 +8,7 @@ usage: threads_test.py BIN
 import filecmp
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,22 @@ def expect_same(left, right):
     assert filecmp.cmpfiles(left, right, names, shallow=False)[1:] == ([], []), (left, right)
 
 
+def a_file_in_the_way(tool, root, jobs):
+    """Where a directory should be: it is named with its definition, what ran before is gone, and the file is what it was."""
+    out = os.path.join(root, f"blocked{jobs}")
+    os.mkdir(out)
+    with open(os.path.join(out, "sg03"), "w", encoding="utf-8") as f:
+        f.write("mine")
+    done = subprocess.run([tool, "--input=many.hlo", f"--out-dir={out}", "--partition", "--layers-per-module=1", "--force-all-uniq",
+                           f"--jobs={jobs}", "--logfile="], capture_output=True, text=True, check=False, cwd=root)
+    assert done.returncode == 1, done.returncode
+    error = re.search(r"^[^\n]*cannot make the directory[^\n]*\n(?!\[)[^\n]*in definition 3,", done.stderr, re.M)
+    assert error and "sg03" in error[0], done.stderr
+    assert os.listdir(out) == ["sg03"], os.listdir(out)
+    with open(os.path.join(out, "sg03"), encoding="utf-8") as f:
+        assert f.read() == "mine"
+
+
 def main():
     tool = os.path.join(os.path.abspath(sys.argv[1]), "hlo2penguin")
     with tempfile.TemporaryDirectory(prefix="hilo-threads-") as root:
@@ -54,6 +71,7 @@ def main():
             expect_same(os.path.join(root, f"out{THREADS[0]}"), out)
             if jobs > 1:
                 expect_same(os.path.join(root, f"out{THREADS[0]}.batch"), out + ".batch")
+            a_file_in_the_way(tool, root, jobs)
     print(f"{len(texts)} modules, the same on {', '.join(map(str, THREADS))} threads")
 
 

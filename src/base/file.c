@@ -1,7 +1,7 @@
 /* Files: see file.h. Reading is a read(2) loop into one block: a mapped file that another process
  * cuts short would be a signal. Most of its time goes into fresh pages, so that two threads take
- * half of it. Descriptors are closed before a diagnostic is made, and before an
- * arena unwinds, as either may leave by longjmp. */
+ * half of it. Descriptors are closed before a diagnostic is made, and before an arena unwinds, as
+ * either may leave by longjmp. */
 #include "base/file.h"
 
 #include "base/map.h"
@@ -233,8 +233,9 @@ hilo_status hilo_output_begin(hilo_output *out, hilo_arena *arena, const char *p
   char resolved[PATH_MAX];
   struct stat st;
   bool is_there = !lstat(path, &st);
-  const char *target = is_there && S_ISLNK(st.st_mode) ? realpath(path, resolved) : NULL;
-  if (is_there && S_ISLNK(st.st_mode)) is_there = !stat(path, &st);
+  const bool is_link = is_there && S_ISLNK(st.st_mode);
+  const char *target = is_link ? realpath(path, resolved) : NULL;
+  if (is_link) is_there = !stat(path, &st);
   out->target = (char *)(uintptr_t)hilo_str_copy(arena, hilo_str_of(target ? target : path)).p;
   const size_t name_bytes = strlen(out->target) + 64;
   out->temporary = hilo_arena_alloc(arena, name_bytes, 1);

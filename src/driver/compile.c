@@ -54,7 +54,7 @@ static void sign(job *j, const hilo_module *m) {
 
 static hilo_status load(job *j, hilo_module **m) {
   hilo_program *p = &j->program;
-  hilo_queue *queue = p->crew->max_threads > 1 ? p->crew->queue : NULL;
+  hilo_queue *queue = p->crew && p->crew->max_threads > 1 ? p->crew->queue : NULL;
   HILO_TRY(hilo_load_with(j->module_arena, p->config->input.p, queue, p->diags, m));
   HILO_TRY(convert_to_hlo(p, *m));
   hilo_phases_end(&j->phases, HILO_PHASE_READ);
@@ -99,10 +99,9 @@ static uint64_t max_bytes_in_flight(const hilo_config *config) {
   return given < MAX_BYTES_IN_FLIGHT ? given : MAX_BYTES_IN_FLIGHT;
 }
 
-/* A flat compile is one thread's. */
 static hilo_crew *create_crew(const hilo_config *config, hilo_arena *arena) {
-  const hilo_queue_options options = {.max_threads = config->partition ? HILO_QUEUE_MAX_THREADS : 1,
-                                      .max_tasks = config->partition ? MAX_TASKS : 1,
+  const hilo_queue_options options = {.max_threads = HILO_QUEUE_MAX_THREADS,
+                                      .max_tasks = MAX_TASKS,
                                       .max_bytes = max_bytes_in_flight(config)};
   hilo_crew *crew = hilo_crew_create(arena, config->jobs, &options);
   hilo_queue_start(crew->queue, 2);
@@ -111,7 +110,8 @@ static hilo_crew *create_crew(const hilo_config *config, hilo_arena *arena) {
 
 static hilo_status run(job *j) {
   hilo_module *m = NULL;
-  j->program.crew = create_crew(j->program.config, j->program.kept);
+  if (j->program.config->partition)
+    j->program.crew = create_crew(j->program.config, j->program.kept);
   HILO_TRY(load(j, &m));
   j->is_loaded = true;
   hilo_pipeline_warn_unknown(j->program.config, j->program.log);

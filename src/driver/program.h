@@ -18,7 +18,7 @@ typedef struct {
   hilo_diags *diags;
   hilo_arena *scratch, *text;    /* needed while the program is made */
   hilo_arena *kept;              /* what is left of it: `outputs` */
-  hilo_crew *crew;               /* that compiles it; NULL: not a whole compile */
+  hilo_crew *crew;               /* of a partitioned compile; else NULL: one thread */
   hilo_phases *phases;           /* of the compile that it is part of; NULL: nobody asks */
   hilo_prover *prover;           /* of --check-each, in `text`; else NULL */
   hilo_dumper dumper;            /* of what is printed around passes */

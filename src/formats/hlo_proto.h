@@ -12,15 +12,15 @@
 HILO_NODISCARD hilo_status hilo_hlo_proto_read(hilo_arena *arena, hilo_str bytes, hilo_str name,
                                                hilo_diags *diags, hilo_module **out);
 
-/* The same by two threads, from `min_bytes` bytes on: a worker of `queue`, in which nothing may be
- * in flight, reads the metadata. The module and the diagnostics are what one thread gives. The
- * allocator of `arena` must serve several threads. */
-/* From where on that pays: the worker has begun not long before, and takes a while to wake. */
+/* From where on a second thread pays: it has begun not long before, and takes a while to wake. */
 enum { HILO_PROTO_MIN_BYTES = 300 << 10 };
 typedef struct {
   hilo_queue *queue; /* NULL: one thread */
   uint64_t min_bytes;
 } hilo_proto_read_options;
+/* The same by two threads, from `min_bytes` bytes on: a worker of `queue`, in which nothing may be
+ * in flight, reads the metadata. The module and the diagnostics are what one thread gives. The
+ * allocator of `arena` must serve several threads. */
 HILO_NODISCARD hilo_status hilo_hlo_proto_read_with(hilo_arena *arena, hilo_str bytes,
                                                     hilo_str name,
                                                     const hilo_proto_read_options *options,

@@ -10,17 +10,24 @@
 #include "base/vec.h"
 #include "sched/motion.h"
 
+/* From where to where a buffer is alive (nowhere: first > last), and whether the last toucher takes
+ * its place. */
+typedef struct {
+  uint32_t first, last;
+  bool is_given;
+} life;
+
 struct hilo_live {
   const hilo_lifetimes *l;
   hilo_arena *arena;
-  uint32_t leaves;             /* a power of two */
-  uint32_t end;                /* the last position: 2n */
-  int64_t *add;                /* by inner node */
-  int64_t *most;               /* by node */
-  uint32_t *position;          /* by place: where it runs now */
-  uint32_t *latest;            /* of buffers with a tree: nodes 1 … 2n - 1 of n readers */
-  uint64_t *has_tree;          /* bit by buffer */
-  hilo_vec(struct life) lives; /* around the place that moves, as they were */
+  uint32_t leaves;      /* a power of two */
+  uint32_t end;         /* the last position: 2n */
+  int64_t *add;         /* by inner node */
+  int64_t *most;        /* by node */
+  uint32_t *position;   /* by place: where it runs now */
+  uint32_t *latest;     /* of buffers with a tree: nodes 1 … 2n - 1 of n readers */
+  uint64_t *has_tree;   /* bit by buffer */
+  hilo_vec(life) lives; /* around the place that moves, as they were */
   uint64_t n_steps;
 };
 
@@ -158,13 +165,6 @@ static bool gives_place(hilo_live *v, uint32_t buffer) {
   const uint32_t first = l->held.first[source];
   return l->held.first[source + 1] == first + 1 && l->held.v[first] == buffer;
 }
-
-/* From where to where a buffer is alive (nowhere: first > last), and whether the last toucher takes
- * its place. */
-typedef struct life {
-  uint32_t first, last;
-  bool is_given;
-} life;
 
 static life life_of(hilo_live *v, uint32_t buffer) {
   if (!v->l->bytes[buffer]) return (life){1, 0, false};

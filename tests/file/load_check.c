@@ -5,11 +5,8 @@
  * Standard output has one line (computations, instructions) and one per bound weight file, standard
  * error the diagnostics. The module is also written and read back, which must give as many
  * instructions; and a proto is read by two threads, which must have the same to say. */
-#include "base/decompress.h"
-#include "base/file.h"
-#include "formats/detect.h"
+#include "../unit/proto_file.h"
 #include "formats/hlo_proto.h"
-#include "formats/load.h"
 
 #include <stdio.h>
 
@@ -18,21 +15,6 @@ static void print_weights(const hilo_module *m) {
     const hilo_str path = hilo_string_of(m, m->header.weight_files[k]);
     if (path.n) printf("parameter %u: %.*s\n", k, HILO_FMT(path));
   }
-}
-
-/* The HloModuleProto in a file; n 0: it holds none. */
-static hilo_str proto_in(hilo_arena *arena, const char *path) {
-  hilo_diags diags = hilo_diags_make(arena);
-  hilo_str bytes;
-  if (hilo_file_read(arena, path, HILO_MAX_INPUT_BYTES, &diags, &bytes) != HILO_OK)
-    return HILO_STR("");
-  const hilo_compression kind = hilo_compression_detect(bytes);
-  if (kind != HILO_COMPRESSION_NONE &&
-      hilo_decompress(arena, kind, bytes, HILO_DECOMPRESS_MAX_BYTES, HILO_STR(""), &diags,
-                      &bytes) != HILO_OK)
-    return HILO_STR("");
-  const hilo_input input = hilo_input_detect(bytes, arena);
-  return input.kind >= HILO_INPUT_HLO_MODULE ? input.module : HILO_STR("");
 }
 
 static hilo_str messages_of(hilo_arena *arena, hilo_str bytes, hilo_queue *queue) {
@@ -48,7 +30,7 @@ static hilo_str messages_of(hilo_arena *arena, hilo_str bytes, hilo_queue *queue
 }
 
 static void check_threads(hilo_arena *arena, const char *path) {
-  const hilo_str bytes = proto_in(arena, path);
+  const hilo_str bytes = proto_in_file(arena, path);
   if (!bytes.n) return;
   hilo_queue *queue =
       hilo_queue_create(arena, &(hilo_queue_options){.max_threads = 2, .max_tasks = 1});

@@ -2,13 +2,11 @@
  * over the corpus, damaged at every byte, without memory. */
 #include "test_support.h"
 
-#include "base/decompress.h"
-#include "base/file.h"
 #include "corpus_walk.h"
-#include "formats/detect.h"
 #include "formats/hlo_proto.h"
 #include "formats/hlo_wire.h"
 #include "ir/hlo_print.h"
+#include "proto_file.h"
 
 #include <glob.h>
 #include <pthread.h>
@@ -398,25 +396,11 @@ typedef struct {
   uint64_t n_insts;
 } tally;
 
-/* Expanded, without its envelope; empty: no proto. */
-static hilo_str module_of(hilo_arena *own, const char *path) {
-  hilo_diags diags = hilo_diags_make(own);
-  hilo_str bytes;
-  if (hilo_file_read(own, path, HILO_MAX_INPUT_BYTES, &diags, &bytes) != HILO_OK)
-    return HILO_STR("");
-  const hilo_compression kind = hilo_compression_detect(bytes);
-  if (kind != HILO_COMPRESSION_NONE && hilo_decompress(own, kind, bytes, HILO_DECOMPRESS_MAX_BYTES,
-                                                       HILO_STR(""), &diags, &bytes) != HILO_OK)
-    return HILO_STR("");
-  const hilo_input input = hilo_input_detect(bytes, own);
-  return input.kind >= HILO_INPUT_HLO_MODULE ? input.module : HILO_STR("");
-}
-
 static void check_file(const char *path, void *ctx) {
   tally *t = ctx;
   hilo_arena own;
   hilo_arena_init(&own, NULL, NULL);
-  const hilo_str bytes = module_of(&own, path);
+  const hilo_str bytes = proto_in_file(&own, path);
   if (bytes.n) {
     t->n_files++;
     t->n_read += compare(bytes, path);

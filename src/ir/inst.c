@@ -174,15 +174,17 @@ bool hilo_comp_set_order(hilo_module *m, hilo_comp c, const hilo_inst *order, ui
   for (uint32_t at = row->first; same < n && hilo_ix(m, order[same]) == at; at = m->inst.next[at])
     same++;
   if (same == n) return false;
+  uint32_t *prev = m->inst.prev, *next = m->inst.next;
   uint32_t before = same ? hilo_ix(m, order[same - 1]) : 0;
+  if (!same) row->first = hilo_ix(m, order[0]);
   for (uint32_t k = same; k < n; k++) {
     const uint32_t ix = hilo_ix(m, order[k]);
     HILO_DCHECK(m->inst.comp[ix] == hilo_comp_ix(m, c));
-    m->inst.prev[ix] = before;
-    *(before ? &m->inst.next[before] : &row->first) = ix;
+    prev[ix] = before;
+    next[before] = ix; /* of slot 0, which is none, too */
     before = ix;
   }
-  m->inst.next[before] = 0;
+  next[before] = next[0] = 0;
   row->last = before;
   row->flags &= ~(uint32_t)HILO_COMP_ORDERED;
   return true;

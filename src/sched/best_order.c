@@ -66,8 +66,8 @@ static void consider_trial(search *s, const char *how, int rounds) {
 }
 
 static void start(search *s) {
-  uint32_t at = 0;
-  for (uint32_t k = 0; k < s->p->n; k++) s->best[k] = k;
+  uint32_t at = 0, *best = s->best;
+  for (uint32_t k = 0, n = s->p->n; k < n; k++) best[k] = k;
   const uint64_t peak = hilo_problem_peak(s->p, NULL, &at, s->arena);
   (void)was_tried(s, s->best, 0);
   s->found = (hilo_best_order){.peak = peak, .before = peak, .how = "input"};

@@ -483,9 +483,8 @@ void hilo_lifetimes_add_touchers(hilo_lifetimes *l, hilo_arena *arena) {
 /* May the result take the place of a buffer that operand 0 holds and that dies here? `left`: what
  * each buffer still waits for; NULL: all stands as given. */
 static uint64_t reused(const hilo_lifetimes *l, uint32_t at, const uint32_t *left) {
-  const hilo_inst i = l->insts[at];
-  if (class_of(l->model, hilo_inst_op(l->m, i)) != UPDATES) return 0;
-  const uint32_t source = l->place[hilo_ix(l->m, hilo_inst_operand(l->m, i, 0))];
+  if (!hilo_lifetimes_may_update(l, at)) return 0;
+  const uint32_t source = l->place[hilo_ix(l->m, hilo_inst_operand(l->m, l->insts[at], 0))];
   for (uint32_t h = l->held.first[source]; h < l->held.first[source + 1]; h++) {
     const uint32_t buffer = l->held.v[h];
     const bool dies = left ? left[buffer] == 1 : l->death[buffer] == at;

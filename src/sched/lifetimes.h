@@ -75,6 +75,11 @@ void hilo_lifetimes_add_touchers(hilo_lifetimes *lifetimes, hilo_arena *arena);
 static inline bool hilo_lifetimes_from_start(const hilo_lifetimes *l, uint32_t buffer) {
   return l->bytes[buffer] && hilo_inst_is(l->m, l->insts[buffer], HILO_OP_PARAMETER);
 }
+/* Does it put its result where operand 0 is, should that die there? */
+static inline bool hilo_lifetimes_may_update(const hilo_lifetimes *l, uint32_t place) {
+  const hilo_op op = hilo_inst_op(l->m, l->insts[place]);
+  return l->updates && (op == HILO_OP_DYNAMIC_UPDATE_SLICE || op == HILO_OP_SCATTER);
+}
 /* The most bytes alive at once when the instructions run in this order of places (NULL: as they
  * stand). `profile`, if not NULL: by step, the bytes alive while it runs, transient included. One
  * pass; scratch is left as it was. */

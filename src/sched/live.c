@@ -9,6 +9,7 @@
  */
 #include "base/vec.h"
 #include "sched/motion.h"
+#include "sched/problem.h"
 
 /* From where to where a buffer is alive (nowhere: first > last), and whether the last toucher takes
  * its place. */
@@ -20,14 +21,16 @@ typedef struct {
 struct hilo_live {
   const hilo_lifetimes *l;
   hilo_arena *arena;
-  uint32_t leaves;      /* a power of two */
-  uint32_t end;         /* the last position: 2n */
-  int64_t *add;         /* by inner node */
-  int64_t *most;        /* by node */
-  uint32_t *position;   /* by place: where it runs now */
-  uint32_t *latest;     /* of buffers with a tree: nodes 1 … 2n - 1 of n readers */
-  uint64_t *has_tree;   /* bit by buffer */
-  hilo_vec(life) lives; /* around the place that moves, as they were */
+  uint32_t leaves;         /* a power of two */
+  uint32_t end;            /* the last position: 2n */
+  int64_t *add;            /* by inner node */
+  int64_t *most;           /* by node */
+  uint32_t *position;      /* by place: where it runs now */
+  uint32_t *latest;        /* of buffers with a tree: nodes 1 … 2n - 1 of n readers */
+  uint64_t *has_tree;      /* bit by buffer */
+  hilo_vec(life) lives;    /* around the place that moves, as they were */
+  hilo_vec(uint32_t) were; /* positions of what may move */
+  uint32_t *stamp, epoch;  /* by buffer: counted, of what may move */
   uint64_t n_steps;
 };
 
@@ -36,6 +39,8 @@ static int64_t bytes_of(uint64_t bytes) {
   const uint64_t most = (uint64_t)1 << 54;
   return (int64_t)(bytes > most ? most : bytes);
 }
+
+static int64_t more(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* ---- the tree ---- */
 
@@ -47,8 +52,7 @@ static void put(hilo_live *v, uint32_t node, int64_t bytes) {
 /* Maxima above a node, which has changed. */
 static void mend_above(hilo_live *v, uint32_t node) {
   while (node /= 2) {
-    const int64_t a = v->most[2 * node], b = v->most[2 * node + 1];
-    v->most[node] = v->add[node] + (a > b ? a : b);
+    v->most[node] = v->add[node] + more(v->most[2 * node], v->most[2 * node + 1]);
     v->n_steps++;
   }
 }
@@ -65,22 +69,19 @@ void hilo_live_add(hilo_live *v, uint32_t first, uint32_t last, int64_t bytes) {
   if (left != right) mend_above(v, right);
 }
 
-static int64_t max_in(const hilo_live *v, uint32_t node, uint32_t lo, uint32_t hi, uint32_t first,
-                      uint32_t last) {
-  if (first <= lo && hi <= last) return v->most[node];
-  const uint32_t middle = lo + (hi - lo) / 2;
-  int64_t most = INT64_MIN / 2;
-  if (first <= middle) most = max_in(v, 2 * node, lo, middle, first, last);
-  if (last > middle) {
-    const int64_t right = max_in(v, 2 * node + 1, middle + 1, hi, first, last);
-    if (right > most) most = right;
-  }
-  return most + v->add[node];
-}
-
+/* From the leaves up, as above; what has been seen on either side lies below the ends' ancestors.
+ */
 uint64_t hilo_live_max(const hilo_live *v, uint32_t first, uint32_t last) {
   if (first > last) return 0;
-  const int64_t most = max_in(v, 1, 0, v->leaves - 1, first, last);
+  uint32_t left = v->leaves + first, right = v->leaves + last;
+  int64_t on_left = INT64_MIN / 2, on_right = INT64_MIN / 2;
+  for (uint32_t l = left, r = right + 1; left > 1; l /= 2, r /= 2) {
+    if (l < r && l % 2) on_left = more(on_left, v->most[l++]);
+    if (l < r && r % 2) on_right = more(on_right, v->most[--r]);
+    on_left += v->add[left /= 2];
+    on_right += v->add[right /= 2];
+  }
+  const int64_t most = more(on_left, on_right);
   return most > 0 ? (uint64_t)most : 0;
 }
 
@@ -154,14 +155,11 @@ static uint32_t death_of(hilo_live *v, uint32_t buffer) {
 /* Does the last toucher put its result where the buffer was? */
 static bool gives_place(hilo_live *v, uint32_t buffer) {
   const hilo_lifetimes *l = v->l;
-  if (l->model != HILO_MEMORY_TARGET || hilo_bitset_get(l->kept, buffer)) return false;
+  if (!l->updates || hilo_bitset_get(l->kept, buffer)) return false;
   const uint32_t at = last_toucher(v, buffer);
   if (at == UINT32_MAX || l->bytes[at] != l->bytes[buffer]) return false;
-  const hilo_inst i = l->insts[at];
-  if (!hilo_inst_is(l->m, i, HILO_OP_DYNAMIC_UPDATE_SLICE) &&
-      !hilo_inst_is(l->m, i, HILO_OP_SCATTER))
-    return false;
-  const uint32_t source = l->place[hilo_ix(l->m, hilo_inst_operand(l->m, i, 0))];
+  if (!hilo_lifetimes_may_update(l, at)) return false;
+  const uint32_t source = l->place[hilo_ix(l->m, hilo_inst_operand(l->m, l->insts[at], 0))];
   const uint32_t first = l->held.first[source];
   return l->held.first[source + 1] == first + 1 && l->held.v[first] == buffer;
 }
@@ -209,10 +207,8 @@ static void note_place(hilo_live *v, uint32_t place) {
 static void sum_up(hilo_live *v) {
   int64_t *leaf = v->most + v->leaves;
   for (uint32_t p = 1; p <= v->end; p++) leaf[p] += leaf[p - 1];
-  for (uint32_t node = v->leaves; --node;) {
-    const int64_t a = v->most[2 * node], b = v->most[2 * node + 1];
-    v->most[node] = a > b ? a : b;
-  }
+  for (uint32_t node = v->leaves; --node;)
+    v->most[node] = more(v->most[2 * node], v->most[2 * node + 1]);
 }
 
 hilo_live *hilo_live_make(const hilo_lifetimes *l, hilo_arena *arena) {
@@ -224,6 +220,7 @@ hilo_live *hilo_live_make(const hilo_lifetimes *l, hilo_arena *arena) {
   v->position = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
   v->latest = HILO_NEW_ARRAY(arena, uint32_t, 2 * (size_t)l->touched.first[l->n] + 1);
   v->has_tree = hilo_bitset_create(arena, l->n);
+  v->stamp = HILO_NEW_ZEROED(arena, uint32_t, (size_t)l->n + 1);
   for (uint32_t k = 0; k < l->n; k++)
     v->position[k] = hilo_lifetimes_from_start(l, k) ? 0 : hilo_live_at(k);
   for (uint32_t k = 0; k < l->n; k++) note_place(v, k);
@@ -248,6 +245,43 @@ uint64_t hilo_live_move(hilo_live *v, uint32_t place, uint32_t position) {
   hilo_live_add(v, old, old, -bytes_of(l->transient[place]));
   hilo_live_add(v, position, position, bytes_of(l->transient[place]));
   return hilo_live_peak(v, NULL);
+}
+
+/* Bytes that the stretch between `gap` and where the first of the places stands gets at every
+ * position if they all move up to the gap, or fewer: what they make and do not use up themselves
+ * waits there, what they alone read is gone. While it is found, they stand in the gap but for the
+ * trees of readers, which then name one of them as the last where another may be. */
+static int64_t least_waiting(hilo_live *v, const uint32_t *places, uint32_t n, uint32_t gap,
+                             uint32_t first) {
+  const hilo_lifetimes *l = v->l;
+  int64_t bytes = 0;
+  v->epoch++;
+  for (uint32_t k = 0; k < n; k++) v->stamp[places[k]] = v->epoch;
+  for (uint32_t k = 0; k < n; k++) {
+    if (l->bytes[places[k]] && death_of(v, places[k]) > gap) bytes += bytes_of(l->bytes[places[k]]);
+    for (HILO_LIST_EACH(t, &l->touched, places[k])) {
+      const uint32_t buffer = l->touched.v[t];
+      if (v->stamp[buffer] == v->epoch || !l->bytes[buffer]) continue;
+      v->stamp[buffer] = v->epoch;
+      if (death_of(v, buffer) < first) bytes -= bytes_of(l->bytes[buffer]);
+    }
+  }
+  return bytes;
+}
+
+bool hilo_live_may_raise(hilo_live *v, const uint32_t *places, uint32_t n, uint32_t gap,
+                         uint64_t limit) {
+  uint32_t first = v->end;
+  v->were.n = 0;
+  for (uint32_t k = 0; k < n; k++) {
+    const uint32_t at = v->position[places[k]];
+    HILO_PUSH(v->arena, &v->were, at);
+    if (at < first) first = at;
+    v->position[places[k]] = gap;
+  }
+  const int64_t bytes = least_waiting(v, places, n, gap, first);
+  for (uint32_t k = 0; k < n; k++) v->position[places[k]] = v->were.v[k];
+  return bytes <= 0 || hilo_live_max(v, gap + 1, first - 1) + (uint64_t)bytes <= limit;
 }
 
 uint64_t hilo_live_steps(const hilo_live *v) { return v->n_steps; }

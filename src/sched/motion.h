@@ -77,6 +77,11 @@ void hilo_live_add(hilo_live *live, uint32_t first, uint32_t last, int64_t bytes
 bool hilo_live_try_move(hilo_live *live, uint32_t place, uint32_t position, uint64_t limit);
 /* The same, whatever it costs; the new peak. O(log n) for each buffer that it reads or makes. */
 uint64_t hilo_live_move(hilo_live *live, uint32_t place, uint32_t position);
+/* False: moving all n of these up to a gap, in front of which all that they need stands, would make
+ * the peak higher than `limit`. True: it may, or it may not. Nothing changes. O(log n), and the
+ * buffers that they read: for those who try many moves that the peak refuses. */
+bool hilo_live_may_raise(hilo_live *live, const uint32_t *places, uint32_t n, uint32_t gap,
+                         uint64_t limit);
 /* Nodes and readers looked at so far: what moves have cost. */
 uint64_t hilo_live_steps(const hilo_live *live);
 

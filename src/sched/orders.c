@@ -113,21 +113,16 @@ static uint32_t *sorted_preds(const hilo_problem *p, const int64_t *first, const
 }
 
 static int64_t cut_to(uint64_t a, int64_t most) { return a > (uint64_t)most ? most : (int64_t)a; }
-static int64_t made_by(const hilo_problem *p, uint32_t node) {
-  return cut_to(p->made[node], INT64_MAX / 4);
-}
-
 void hilo_order_xla_dfs(const hilo_problem *p, uint32_t *order, hilo_arena *scratch) {
   const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
   int64_t *extra = HILO_NEW_ARRAY(scratch, int64_t, (size_t)p->n + 1);
   int64_t *size = HILO_NEW_ARRAY(scratch, int64_t, (size_t)p->n + 1);
   int64_t total = 0;
-  for (uint32_t k = 0; k < p->n; k++)
-    total = cut_to((uint64_t)total + (uint64_t)made_by(p, k), INT64_MAX / 4);
+  for (uint32_t k = 0; k < p->n; k++) total += (int64_t)p->made[k];
   for (uint32_t k = 0; k < p->n; k++) {
     const uint32_t users = hilo_list_n(&p->succs, k);
     extra[k] = users ? users - 1 : 0;
-    size[k] = made_by(p, k);
+    size[k] = (int64_t)p->made[k];
     for (HILO_LIST_EACH(e, &p->preds, k)) {
       extra[k] = cut_to((uint64_t)(extra[k] + extra[p->preds.v[e]]), p->n);
       size[k] = cut_to((uint64_t)size[k] + (uint64_t)size[p->preds.v[e]], total);
@@ -163,9 +158,10 @@ static void sort_preds(const needs *s, const uint32_t *preds, uint32_t n, uint32
   if (n == 1) {
     out[0] = preds[0];
   } else if (n == 2) {
-    const bool swap = gap[preds[1]] > gap[preds[0]];
-    out[0] = preds[swap];
-    out[1] = preds[!swap];
+    const uint32_t a = preds[0], b = preds[1];
+    const bool swap = gap[b] > gap[a];
+    out[0] = swap ? b : a;
+    out[1] = swap ? a : b;
   } else {
     for (uint32_t c = 0; c < n; c++) s->choices[c] = (choice){gap[preds[c]], 0, c, preds[c]};
     sort_choices(s->choices, n);
@@ -187,12 +183,11 @@ static int64_t need_of(const needs *s, uint32_t node, const uint32_t *preds, uin
     current += s->held[pred];
   }
   current += running;
-  return cut_to((uint64_t)(current > peak ? current : peak), INT64_MAX / 8);
+  return current > peak ? current : peak;
 }
 
 bool hilo_order_by_need(const hilo_problem *p, const uint32_t *by, bool last_user, uint32_t *order,
                         hilo_arena *scratch) {
-  enum { MOST = 1024 };
   const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
   const size_t size = (size_t)p->n + 1;
   const uint32_t *first = p->preds.first, *ends = first + 1, *preds = p->preds.v;
@@ -205,9 +200,9 @@ bool hilo_order_by_need(const hilo_problem *p, const uint32_t *by, bool last_use
   for (uint32_t k = 0, n = p->n; k < n; k++) {
     const uint32_t node = by ? by[k] : k, at = first[node], n_preds = ends[node] - at;
     sort_preds(&s, preds + at, n_preds, sorted + at);
-    const int64_t running = made_by(p, node) + cut_to(p->transient[node], INT64_MAX / MOST);
+    const int64_t running = (int64_t)(p->made[node] + p->transient[node]);
     s.need[node] = need_of(&s, node, sorted + at, n_preds, running);
-    s.held[node] = cut_to(p->held[node], INT64_MAX / MOST);
+    s.held[node] = (int64_t)p->held[node];
     s.gap[node] = s.need[node] - s.held[node];
   }
   const bool sorts = memcmp(sorted, preds, sizeof(uint32_t) * first[p->n]) != 0;

@@ -101,27 +101,44 @@ static void leave_out_donated(hilo_problem *p, const hilo_lifetimes *l, hilo_are
 
 static bool has_unread(const uint32_t *uses, const uint64_t *bytes, uint32_t n) {
   bool any = false;
-  for (uint32_t b = 0; b < n && !any; b++) any = !uses[b] && bytes[b];
+  for (uint32_t b = 0; b < n; b++) any |= !uses[b] && bytes[b];
   return any;
 }
 
-/* Numbers of their own for the nodes. Do sums of all that there is stay in range? */
-static bool number(const hilo_lifetimes *l, uint32_t *self) {
-  uint64_t total = 0;
-  bool fits = true;
-  for (uint32_t at = 0, n = l->n; at < n; at++) {
-    self[at] = at;
-    fits &= !__builtin_add_overflow(total, l->bytes[at], &total);
-    fits &= !__builtin_add_overflow(total, l->transient[at], &total);
-  }
-  return fits;
+static uint32_t *numbers(uint32_t n, hilo_arena *arena) {
+  uint32_t *self = HILO_NEW_ARRAY(arena, uint32_t, (size_t)n + 1);
+  for (uint32_t k = 0; k < n; k++) self[k] = k;
+  return self;
+}
+
+static const uint64_t *halved(const uint64_t *bytes, uint32_t n, int times, hilo_arena *arena) {
+  uint64_t *out = HILO_NEW_ARRAY(arena, uint64_t, (size_t)n + 1);
+  for (uint32_t k = 0; k < n; k++) out[k] = bytes[k] >> times;
+  return out;
+}
+
+/* No sum of all that is made, held and needed may leave 62 bits; nobody who adds has to look. Sizes
+ * that no machine has are halved until it is so. How often? */
+static int halve_sizes(hilo_problem *p, hilo_arena *arena) {
+  const uint64_t *bytes = p->bytes, *held = p->held, *transient = p->transient;
+  const uint64_t most = (UINT64_MAX >> 2) / (3 * ((uint64_t)p->n + 1));
+  uint64_t all = 0;
+  int times = 0;
+  for (uint32_t k = 0, n = p->n; k < n; k++) all |= bytes[k] | held[k] | transient[k];
+  while (all >> times > most) times++;
+  if (!times) return 0;
+  p->bytes = halved(bytes, p->n, times, arena);
+  p->made = halved(p->made, p->n, times, arena);
+  p->held = halved(held, p->n, times, arena);
+  p->transient = halved(transient, p->n, times, arena);
+  p->start >>= times;
+  return times;
 }
 
 hilo_problem hilo_problem_make(const hilo_lifetimes *l, const hilo_motion *motion,
                                hilo_arena *arena) {
-  uint32_t *self = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
+  const uint32_t *self = numbers(l->n, arena);
   uint32_t *uses = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
-  const bool fits = number(l, self);
   hilo_count_uses(&l->touched, l->n, l->kept, l->n, uses);
   const hilo_inst root = hilo_comp_root(l->m, motion->comp);
   hilo_problem p = {.n = l->n,
@@ -136,11 +153,11 @@ hilo_problem hilo_problem_make(const hilo_lifetimes *l, const hilo_motion *motio
                     .has_unread = has_unread(uses, l->bytes, l->n),
                     .death = l->death,
                     .bytes = l->bytes,
-                    .kept = l->kept,
-                    .exact = !l->updates && fits};
+                    .kept = l->kept};
   p.makes = p.maker = self;
   p.made = l->bytes;
   if (l->donates) leave_out_donated(&p, l, arena);
+  p.exact = !halve_sizes(&p, arena) && !l->updates;
   return p;
 }
 
@@ -280,10 +297,9 @@ hilo_problem hilo_problem_part(const hilo_problem *p, const uint32_t *order, uin
 
 /* ---- orders ---- */
 
-/* Bytes of what the node makes if nobody reads it. */
+/* Bytes of what the node makes if nobody reads it, where there are such buffers. */
 static uint64_t unread(const hilo_problem *p, uint32_t node) {
-  if (!p->has_unread || p->makes[node] == HILO_NO_NODE || p->uses[p->makes[node]]) return 0;
-  return p->made[node];
+  return p->makes[node] == HILO_NO_NODE || p->uses[p->makes[node]] ? 0 : p->made[node];
 }
 
 static uint64_t sweep(const hilo_problem *p, const uint32_t *order, uint64_t limit, uint32_t *step,
@@ -291,11 +307,12 @@ static uint64_t sweep(const hilo_problem *p, const uint32_t *order, uint64_t lim
   const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
   const uint32_t *first = p->reads.first, *ends = first + 1, *reads = p->reads.v;
   const uint64_t *made = p->made, *bytes = p->bytes, *transient = p->transient;
+  const bool has_unread = p->has_unread;
   uint32_t *left = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)p->n_buffers + 1), peak_at = 0;
   memcpy(left, p->uses, sizeof(uint32_t) * p->n_buffers);
   uint64_t live = p->start, peak = 0;
   for (uint32_t k = 0, n = p->n; k < n; k++) {
-    const uint32_t node = order ? order[k] : k;
+    const uint32_t node = order[k];
     live += made[node];
     if (live + transient[node] > peak) {
       peak = live + transient[node];
@@ -305,7 +322,7 @@ static uint64_t sweep(const hilo_problem *p, const uint32_t *order, uint64_t lim
     const uint32_t *r = reads + first[node], *end = reads + ends[node];
     for (; r < end; r++)
       if (--left[*r] == 0) live -= bytes[*r];
-    live -= unread(p, node);
+    if (has_unread) live -= unread(p, node);
   }
   if (step) *step = peak_at;
   hilo_arena_rewind(scratch, mark);
@@ -316,6 +333,7 @@ static uint64_t sweep(const hilo_problem *p, const uint32_t *order, uint64_t lim
 static uint64_t sweep_as_numbered(const hilo_problem *p, uint32_t *step) {
   const uint32_t *ends = p->reads.first + 1, *reads = p->reads.v, *death = p->death;
   const uint64_t *made = p->made, *bytes = p->bytes, *transient = p->transient;
+  const bool has_unread = p->has_unread;
   uint64_t live = p->start, peak = 0;
   uint32_t peak_at = 0;
   for (uint32_t k = 0, t = 0, n = p->n; k < n; k++) {
@@ -326,7 +344,7 @@ static uint64_t sweep_as_numbered(const hilo_problem *p, uint32_t *step) {
     }
     for (const uint32_t end = ends[k]; t < end; t++)
       if (death[reads[t]] == k) live -= bytes[reads[t]];
-    live -= unread(p, k);
+    if (has_unread) live -= unread(p, k);
   }
   if (step) *step = peak_at;
   return peak;
@@ -334,8 +352,7 @@ static uint64_t sweep_as_numbered(const hilo_problem *p, uint32_t *step) {
 
 uint64_t hilo_problem_peak(const hilo_problem *p, const uint32_t *order, uint32_t *step,
                            hilo_arena *scratch) {
-  if (!order && p->death) return sweep_as_numbered(p, step);
-  return sweep(p, order, UINT64_MAX, step, scratch);
+  return !order ? sweep_as_numbered(p, step) : sweep(p, order, UINT64_MAX, step, scratch);
 }
 
 uint64_t hilo_problem_peak_below(const hilo_problem *p, const uint32_t *order, uint64_t limit,

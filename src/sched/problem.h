@@ -3,7 +3,9 @@
  *
  * A part of a problem (what runs up to some instruction, and what is left then) is a problem again:
  * buffers made before it are alive from the start, buffers that somebody reads after it are kept.
- * Nodes are numbered in an order that is possible, so node k never needs one above it. */
+ * Nodes are numbered in an order that is possible, so node k never needs one above it. No sum of
+ * sizes leaves 62 bits, that of what all values hold included: those of a computation that is out
+ * of all reason are halved until it is so. */
 #ifndef HILO_SCHED_PROBLEM_H
 #define HILO_SCHED_PROBLEM_H
 
@@ -34,7 +36,7 @@ typedef struct {
   const uint64_t *kept;      /* bit by buffer: alive to the end */
   uint64_t base;             /* alive all along, and nobody's business here */
   bool exact;                /* hilo_problem_peak is what hilo_lifetimes_peak says: nothing is
-                                updated in place, and sums stay in range */
+                                updated in place, and no size had to be halved */
   uint64_t start;            /* alive at the start: the base and the buffers without a maker */
 } hilo_problem;
 
@@ -53,8 +55,8 @@ void hilo_problem_add_users(hilo_problem *p, hilo_arena *arena);
 hilo_problem hilo_problem_part(const hilo_problem *p, const uint32_t *order, uint32_t first,
                                uint32_t n, hilo_arena *arena);
 
-/* The peak of an order (NULL: as numbered), and where it is first reached (a step of the order; may
- * be NULL). */
+/* The peak of an order (NULL: as numbered, of what is no part), and where it is first reached (a
+ * step of the order; may be NULL). */
 uint64_t hilo_problem_peak(const hilo_problem *p, const uint32_t *order, uint32_t *step,
                            hilo_arena *scratch);
 /* The same, but given up where the peak is seen to reach `limit`: then some figure from there on.

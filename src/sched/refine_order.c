@@ -179,17 +179,18 @@ static line make_line(const hilo_problem *p, const uint32_t *order, uint32_t *us
   l.next = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)n + 1);
   l.prev = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)n + 1);
   l.key = HILO_NEW_ARRAY(scratch, uint64_t, (size_t)n + 1);
-  uint32_t before = HILO_NO_NODE;
+  uint32_t before = n; /* whose next nobody reads */
   uint64_t key = step;
   for (uint32_t at = 0; at < n; at++, key += step) {
     const uint32_t k = order[at];
     l.prev[k] = before;
     l.key[k] = key;
     user[k] = HILO_NO_NODE;
-    if (at) l.next[before] = k;
+    l.next[before] = k;
     before = k;
   }
   l.next[before] = HILO_NO_NODE;
+  l.prev[l.first] = HILO_NO_NODE;
   l.key[n] = UINT64_MAX; /* of the end */
   return l;
 }

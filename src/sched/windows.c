@@ -47,9 +47,9 @@ typedef struct {
   uint64_t *wait;         /* by place: of the collective there, how long somebody waits for it */
   uint32_t *stamp, epoch; /* by place: could run now, or is in the closure */
   uint32_t first_gap;     /* behind the parameters that stand first */
-  hilo_vec(uint32_t) closure;
-  hilo_vec(step) steps;        /* of the move under way */
-  uint32_t n_moves, n_refused; /* that the peak refused */
+  hilo_vec(uint32_t) closure, moving; /* what is needed, and what of it is not there yet */
+  hilo_vec(step) steps;               /* of the move under way */
+  uint32_t n_moves, n_refused;        /* that the peak refused */
   /* While windows are filled, of compute that may move: */
   uint32_t *step_of;      /* by place: in the order */
   uint32_t *n_missing;    /* by place: of what it must follow, how much has not run */
@@ -153,6 +153,13 @@ static void undo(widener *w) {
   }
 }
 
+static void move(widener *w, uint32_t place, uint32_t gap) {
+  const step s = {place, w->plan->position[place]};
+  HILO_PUSH(w->arena, &w->steps, s);
+  (void)hilo_live_move(w->plan->live, place, gap);
+  w->plan->position[place] = gap;
+}
+
 static int by_place(const void *a, const void *b) {
   const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   return (x > y) - (x < y);
@@ -160,17 +167,18 @@ static int by_place(const void *a, const void *b) {
 
 /* All of the closure that stands behind it into a gap, if the peak allows it. */
 static bool move_closure(widener *w, uint32_t gap) {
-  if (!w->plan->live) hilo_plan_add_live(w->plan);
-  qsort(w->closure.v, w->closure.n, sizeof(uint32_t), by_place);
-  for (uint32_t k = 0; k < w->closure.n; k++) {
-    const uint32_t place = w->closure.v[k];
-    const step s = {place, w->plan->position[place]};
-    if (s.old <= gap) continue;
-    HILO_PUSH(w->arena, &w->steps, s);
-    (void)hilo_live_move(w->plan->live, place, gap);
-    w->plan->position[place] = gap;
+  hilo_plan *plan = w->plan;
+  if (!plan->live) hilo_plan_add_live(plan);
+  w->moving.n = 0;
+  for (uint32_t k = 0; k < w->closure.n; k++)
+    if (plan->position[w->closure.v[k]] > gap) HILO_PUSH(w->arena, &w->moving, w->closure.v[k]);
+  bool fits = hilo_live_may_raise(plan->live, w->moving.v, w->moving.n, gap, w->limit);
+  if (fits) {
+    qsort(w->closure.v, w->closure.n, sizeof(uint32_t), by_place);
+    for (uint32_t k = 0; k < w->closure.n; k++)
+      if (plan->position[w->closure.v[k]] > gap) move(w, w->closure.v[k], gap);
+    fits = hilo_live_peak(plan->live, NULL) <= w->limit;
   }
-  const bool fits = hilo_live_peak(w->plan->live, NULL) <= w->limit;
   if (!fits) undo(w);
   w->n_refused += !fits;
   w->n_moves += w->steps.n;

@@ -21,10 +21,12 @@ static uint32_t draw(uint32_t n) {
 
 /* ---- random modules ---- */
 
+static int64_t unit_size = 1;
+
 static hilo_inst random_inst(hilo_module *m, const hilo_inst *made, uint32_t n) {
   static const int64_t sizes[] = {1, 3, 8, 64, 100, 1000};
   const hilo_inst a = made[draw(n)], b = made[draw(n)];
-  const int64_t size = sizes[draw(HILO_COUNT(sizes))];
+  const int64_t size = unit_size * sizes[draw(HILO_COUNT(sizes))];
   const hilo_type type = hilo_type_array(&m->types, HILO_F32, (hilo_dims){&size, 1});
   const hilo_inst operands[] = {a, b};
   hilo_inst_desc desc = {.type = type, .operands = operands, .n_operands = 2};
@@ -203,6 +205,29 @@ static void test_found_is_never_worse_and_bounds_hold(void **state) {
   assert_true(n_better > 100 && n_met > 100);
 }
 
+/* Sizes whose sums do not fit anywhere: the order is that of the same program with small ones. */
+static void test_sizes_out_of_all_reason(void **state) {
+  (void)state;
+  uint32_t n_better = 0;
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    uint32_t order[2][48];
+    for (int large = 0; large < 2; large++) {
+      fixture f;
+      unit_size = large ? (int64_t)1 << 50 : 1;
+      begin(&f, 48, seed + 50000);
+      unit_size = 1;
+      const uint64_t given = hilo_problem_peak(&f.p, NULL, NULL, &f.scratch);
+      const hilo_best_order found = hilo_best_order_find(&f.p, 2, order[large], &f.scratch);
+      assert_int_equal(f.p.exact, !large);
+      assert_true(hilo_problem_is_order(&f.p, order[large], &f.scratch));
+      n_better += large && found.peak < given;
+      end(&f);
+    }
+    assert_memory_equal(order[0], order[1], sizeof(order[0]));
+  }
+  assert_true(n_better > 20);
+}
+
 /* ---- brute force ---- */
 
 typedef struct {
@@ -359,6 +384,58 @@ static void test_what_a_move_costs(void **state) {
   }
 }
 
+/* `node` and what it needs of what stands behind the gap. */
+static uint32_t find_needed(const hilo_problem *p, const uint32_t *position, uint32_t gap,
+                            uint32_t node, uint32_t *out) {
+  uint32_t n = 0;
+  uint64_t *seen = (uint64_t[]){0};
+  out[n++] = node;
+  for (uint32_t k = 0; k < n; k++)
+    for (HILO_LIST_EACH(e, &p->preds, out[k]))
+      if (position[p->preds.v[e]] > gap && hilo_bitset_insert(seen, p->preds.v[e]))
+        out[n++] = p->preds.v[e];
+  return n;
+}
+
+/* Several at once, up: where it says that they may not, they would be too much; what was moved
+ * before stays where it is. */
+static void test_what_may_not_be_raised(void **state) {
+  (void)state;
+  enum { N = 30 };
+  uint32_t n_refused = 0, n_raised = 0, n_told = 0;
+  for (uint64_t seed = 0; seed < 400; seed++) {
+    fixture f;
+    begin(&f, N, seed + 40000);
+    hilo_live *live = hilo_live_make(&f.l, &f.scratch);
+    uint32_t position[N], needed[N], old[N];
+    for (uint32_t k = 0; k < N; k++) position[k] = hilo_live_at(k);
+    for (int move = 0; move < 8; move++) {
+      const uint32_t gap = hilo_live_behind(draw(N - 1)), node = draw(N);
+      if (position[node] <= gap) continue;
+      const uint32_t n = find_needed(&f.p, position, gap, node, needed);
+      const uint64_t before = hilo_live_peak(live, NULL);
+      const bool may = hilo_live_may_raise(live, needed, n, gap, before);
+      assert_int_equal(hilo_live_peak(live, NULL), before);
+      for (uint32_t k = 0; k < n; k++) {
+        old[k] = position[needed[k]];
+        (void)hilo_live_move(live, needed[k], position[needed[k]] = gap);
+      }
+      const uint64_t after = hilo_live_peak(live, NULL);
+      if (!may) assert_true(after > before);
+      n_told += !may;
+      n_refused += after > before;
+      n_raised += after <= before;
+      if (after <= before) continue;
+      for (uint32_t k = n; k-- > 0;)
+        (void)hilo_live_move(live, needed[k], position[needed[k]] = old[k]);
+      assert_true(hilo_live_may_raise(live, needed, n, gap, after));
+    }
+    end(&f);
+  }
+  print_message("%u raised, %u refused, of these %u beforehand\n", n_raised, n_refused, n_told);
+  assert_true(n_raised > 200 && n_told > n_refused / 8);
+}
+
 /* One value that all others read, and each of these moves. */
 static hilo_module *shared_module(hilo_arena *arena, uint32_t n) {
   hilo_module *m = hilo_module_create(arena, NULL);
@@ -388,6 +465,11 @@ static void check_live(hilo_live *live, const hilo_lifetimes *l, const uint32_t 
       if (position[k] == at || (k + 1 == l->n && position[k] <= at)) bytes += l->bytes[k];
     assert_int_equal(hilo_live_max(live, at, at), bytes);
   }
+  const uint32_t from = draw(l->n), to = from + draw(l->n);
+  uint64_t most = 0;
+  for (uint32_t at = from; at <= to; at++)
+    if (hilo_live_max(live, at, at) > most) most = hilo_live_max(live, at, at);
+  assert_int_equal(hilo_live_max(live, from, to), most);
 }
 
 /* Every reader moves once or twice; the steps that it takes. */
@@ -462,11 +544,13 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_rule_gives_an_order),
       cmocka_unit_test(test_found_is_never_worse_and_bounds_hold),
+      cmocka_unit_test(test_sizes_out_of_all_reason),
       cmocka_unit_test(test_cuts_against_all_orders),
       cmocka_unit_test(test_what_no_order_changes),
       cmocka_unit_test(test_parts),
       cmocka_unit_test(test_limits_and_live_bytes),
       cmocka_unit_test(test_what_a_move_costs),
+      cmocka_unit_test(test_what_may_not_be_raised),
       cmocka_unit_test(test_moves_around_what_all_read),
       cmocka_unit_test(test_profiles_of_the_corpus),
   };

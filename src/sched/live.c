@@ -18,6 +18,12 @@ typedef struct {
   bool is_given;
 } life;
 
+/* The most of the positions behind a gap and before another one. */
+typedef struct {
+  uint32_t gap, first;
+  uint64_t most;
+} stretch;
+
 struct hilo_live {
   const hilo_lifetimes *l;
   hilo_arena *arena;
@@ -29,6 +35,7 @@ struct hilo_live {
   uint32_t *latest;        /* of buffers with a tree: nodes 1 … 2n - 1 of n readers */
   uint64_t *has_tree;      /* bit by buffer */
   hilo_vec(life) lives;    /* around the place that moves, as they were */
+  stretch full;            /* refused a move, and has not changed since; gap 0: none */
   hilo_vec(uint32_t) were; /* positions of what may move */
   uint32_t *stamp, epoch;  /* by buffer: counted, of what may move */
   uint64_t n_steps;
@@ -60,6 +67,7 @@ static void mend_above(hilo_live *v, uint32_t node) {
 /* From the leaves up: what sticks out on either side of a pair of subtrees is added to whole. */
 void hilo_live_add(hilo_live *v, uint32_t first, uint32_t last, int64_t bytes) {
   if (first > last || !bytes) return;
+  v->full.gap = 0;
   uint32_t left = v->leaves + first, right = v->leaves + last;
   for (uint32_t l = left, r = right + 1; l < r; l /= 2, r /= 2) {
     if (l % 2) put(v, l++, bytes);
@@ -153,20 +161,21 @@ static uint32_t death_of(hilo_live *v, uint32_t buffer) {
 }
 
 /* Does the last toucher put its result where the buffer was? */
-static bool gives_place(hilo_live *v, uint32_t buffer) {
+static bool gives_place(const hilo_live *v, uint32_t buffer, uint32_t last) {
   const hilo_lifetimes *l = v->l;
-  if (!l->updates || hilo_bitset_get(l->kept, buffer)) return false;
-  const uint32_t at = last_toucher(v, buffer);
-  if (at == UINT32_MAX || l->bytes[at] != l->bytes[buffer]) return false;
-  if (!hilo_lifetimes_may_update(l, at)) return false;
-  const uint32_t source = l->place[hilo_ix(l->m, hilo_inst_operand(l->m, l->insts[at], 0))];
+  if (l->bytes[last] != l->bytes[buffer] || !hilo_lifetimes_may_update(l, last)) return false;
+  const uint32_t source = l->place[hilo_ix(l->m, hilo_inst_operand(l->m, l->insts[last], 0))];
   const uint32_t first = l->held.first[source];
   return l->held.first[source + 1] == first + 1 && l->held.v[first] == buffer;
 }
 
 static life life_of(hilo_live *v, uint32_t buffer) {
+  const uint32_t first = v->position[buffer];
   if (!v->l->bytes[buffer]) return (life){1, 0, false};
-  return (life){v->position[buffer], death_of(v, buffer), gives_place(v, buffer)};
+  if (hilo_bitset_get(v->l->kept, buffer)) return (life){first, v->end, false};
+  const uint32_t last = last_toucher(v, buffer);
+  if (last == UINT32_MAX) return (life){first, first, false};
+  return (life){first, v->position[last], gives_place(v, buffer, last)};
 }
 
 /* Only what the two do not share is counted: mostly one end, or nothing. */
@@ -199,9 +208,10 @@ static void note_place(hilo_live *v, uint32_t place) {
   if (l->transient[place])
     note(v, hilo_live_at(place), hilo_live_at(place), bytes_of(l->transient[place]));
   if (!l->bytes[place]) return;
-  const uint32_t death = l->death[place] == place ? v->position[place] : 2 * l->death[place];
+  const uint32_t last = l->death[place], death = last == place ? v->position[place] : 2 * last;
   note(v, v->position[place], death, bytes_of(l->bytes[place]));
-  if (l->updates && gives_place(v, place)) note(v, death, death, -bytes_of(l->bytes[place]));
+  if (l->updates && last != place && last < l->n && gives_place(v, place, last))
+    note(v, death, death, -bytes_of(l->bytes[place]));
 }
 
 static void sum_up(hilo_live *v) {
@@ -247,10 +257,10 @@ uint64_t hilo_live_move(hilo_live *v, uint32_t place, uint32_t position) {
   return hilo_live_peak(v, NULL);
 }
 
-/* Bytes that the stretch between `gap` and where the first of the places stands gets at every
- * position if they all move up to the gap, or fewer: what they make and do not use up themselves
- * waits there, what they alone read is gone. While it is found, they stand in the gap but for the
- * trees of readers, which then name one of them as the last where another may be. */
+/* Bytes that the stretch between `gap` and where the first of the places stood gets at every
+ * position when they all stand in the gap, or fewer: what they make and do not use up themselves
+ * waits there, what they alone read is gone. The trees of readers are as before, and may name one
+ * of them as the last where it is another. */
 static int64_t least_waiting(hilo_live *v, const uint32_t *places, uint32_t n, uint32_t gap,
                              uint32_t first) {
   const hilo_lifetimes *l = v->l;
@@ -258,8 +268,9 @@ static int64_t least_waiting(hilo_live *v, const uint32_t *places, uint32_t n, u
   v->epoch++;
   for (uint32_t k = 0; k < n; k++) v->stamp[places[k]] = v->epoch;
   for (uint32_t k = 0; k < n; k++) {
-    if (l->bytes[places[k]] && death_of(v, places[k]) > gap) bytes += bytes_of(l->bytes[places[k]]);
-    for (HILO_LIST_EACH(t, &l->touched, places[k])) {
+    const uint32_t place = places[k];
+    if (l->bytes[place] && death_of(v, place) > gap) bytes += bytes_of(l->bytes[place]);
+    for (HILO_LIST_EACH(t, &l->touched, place)) {
       const uint32_t buffer = l->touched.v[t];
       if (v->stamp[buffer] == v->epoch || !l->bytes[buffer]) continue;
       v->stamp[buffer] = v->epoch;
@@ -269,19 +280,31 @@ static int64_t least_waiting(hilo_live *v, const uint32_t *places, uint32_t n, u
   return bytes;
 }
 
+/* The stretch that refused the last one is kept: the next ones, behind the same gap, seldom have to
+ * ask the tree. */
+static bool is_too_much(hilo_live *v, uint32_t gap, uint32_t first, int64_t bytes, uint64_t limit) {
+  if (bytes <= 0 || first <= gap + 1) return false;
+  if ((uint64_t)bytes > limit) return true;
+  const uint64_t room = limit - (uint64_t)bytes;
+  if (v->full.gap == gap && v->full.first <= first && v->full.most > room) return true;
+  const uint64_t most = hilo_live_max(v, gap + 1, first - 1);
+  if (most <= room) return false;
+  v->full = (stretch){gap, first, most};
+  return true;
+}
+
 bool hilo_live_may_raise(hilo_live *v, const uint32_t *places, uint32_t n, uint32_t gap,
                          uint64_t limit) {
   uint32_t first = v->end;
-  v->were.n = 0;
+  HILO_RESERVE(v->arena, &v->were, n);
   for (uint32_t k = 0; k < n; k++) {
-    const uint32_t at = v->position[places[k]];
-    HILO_PUSH(v->arena, &v->were, at);
+    const uint32_t at = v->were.v[k] = v->position[places[k]];
     if (at < first) first = at;
     v->position[places[k]] = gap;
   }
   const int64_t bytes = least_waiting(v, places, n, gap, first);
   for (uint32_t k = 0; k < n; k++) v->position[places[k]] = v->were.v[k];
-  return bytes <= 0 || hilo_live_max(v, gap + 1, first - 1) + (uint64_t)bytes <= limit;
+  return !is_too_much(v, gap, first, bytes, limit);
 }
 
 uint64_t hilo_live_steps(const hilo_live *v) { return v->n_steps; }

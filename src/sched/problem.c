@@ -44,6 +44,13 @@ static hilo_place_lists order_edges_by_place(const hilo_lifetimes *l, const hilo
   return out;
 }
 
+/* Than what it reads. */
+static bool follows_more(const hilo_lifetimes *l, uint32_t at,
+                         const hilo_place_lists *order_edges) {
+  return (order_edges->v && hilo_list_n(order_edges, at)) ||
+         hilo_control_first_pred(l->m, l->insts[at]);
+}
+
 /* Most instructions have one operand or two, and nothing else. */
 hilo_place_lists hilo_preds_make(const hilo_lifetimes *l, const hilo_motion *motion,
                                  hilo_arena *arena) {
@@ -58,7 +65,7 @@ hilo_place_lists hilo_preds_make(const hilo_lifetimes *l, const hilo_motion *mot
   for (uint32_t at = 0, n = l->n; at < n; at++) {
     const hilo_inst i = l->insts[at];
     const uint32_t n_operands = hilo_inst_n_operands(m, i);
-    if (n_operands > 2 || has_edges) {
+    if (n_operands > 2 || (has_edges && follows_more(l, at, &order_edges))) {
       add_preds(&k, at, &order_edges);
       HILO_RESERVE(arena, &k.preds, 2 * (l->n - at)); /* for the rest, if they are plain */
     } else if (n_operands) {

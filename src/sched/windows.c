@@ -21,7 +21,8 @@
 
 #include <stdlib.h>
 
-enum { MAX_WINDOW = 4096, MAX_CLOSURE = 100 };
+enum { MAX_WINDOW = 4096, MAX_CLOSURE = 100, NEVER = 1 << 30 };
+#define DONE UINT32_MAX /* has run */
 
 typedef struct {
   uint64_t engine, link, exposed;
@@ -42,17 +43,17 @@ typedef struct {
   clocks c;
   hilo_place_lists preds, succs; /* by place: what it must follow, and what must follow it */
   uint8_t *movable;              /* by place: 0 not asked yet, else 1 no, 2 yes */
-  uint64_t *done;                /* bit by place: has run */
   uint64_t *reads;        /* bit by place: reads what a collective gives, maybe through views */
   uint64_t *wait;         /* by place: of the collective there, how long somebody waits for it */
-  uint32_t *stamp, epoch; /* by place: could run now, or is in the closure */
+  uint32_t *stamp, epoch; /* by place: could run now, or is in the closure; or DONE */
   uint32_t first_gap;     /* behind the parameters that stand first */
-  hilo_vec(uint32_t) closure, moving; /* what is needed, and what of it is not there yet */
-  hilo_vec(step) steps;               /* of the move under way */
-  uint32_t n_moves, n_refused;        /* that the peak refused */
-  /* While windows are filled, of compute that may move: */
+  hilo_vec(uint32_t) closure;
+  hilo_vec(step) steps;        /* of the move under way */
+  uint32_t n_moves, n_refused; /* that the peak refused */
+  /* While windows are filled: */
   uint32_t *step_of;      /* by place: in the order */
-  uint32_t *n_missing;    /* by place: of what it must follow, how much has not run */
+  uint32_t *n_missing;    /* by place: of what it must follow, how much has not run; and NEVER more
+                             of what may not move */
   uint64_t *open, *opens; /* bit by step: not run, and nothing is missing; but what could run now */
   hilo_vec(uint32_t) opened; /* steps with a bit in `opens` */
 } widener;
@@ -110,7 +111,7 @@ static uint64_t wait_of(widener *w, uint32_t place) {
 static void run(widener *w, uint32_t place, uint64_t ready) {
   clocks *c = &w->c;
   const uint64_t link = link_of(w, place);
-  hilo_bitset_set(w->done, place);
+  w->stamp[place] = DONE;
   if (link) {
     const uint64_t issued = c->engine > c->link ? c->engine : c->link;
     c->ready[place] = c->link = (ready > issued ? ready : issued) + link;
@@ -133,7 +134,8 @@ static void restart(widener *w) {
   w->c.engine = w->c.link = w->c.exposed = 0;
   for (uint32_t k = 0; k < n; k++)
     if (w->link[k]) w->wait[k] = 0;
-  memset(w->done, 0, ((size_t)n + 63) / 64 * sizeof(*w->done));
+  memset(w->stamp, 0, n * sizeof(*w->stamp));
+  w->epoch = 0;
 }
 
 static uint64_t exposed_as_planned(widener *w) {
@@ -169,10 +171,7 @@ static int by_place(const void *a, const void *b) {
 static bool move_closure(widener *w, uint32_t gap) {
   hilo_plan *plan = w->plan;
   if (!plan->live) hilo_plan_add_live(plan);
-  w->moving.n = 0;
-  for (uint32_t k = 0; k < w->closure.n; k++)
-    if (plan->position[w->closure.v[k]] > gap) HILO_PUSH(w->arena, &w->moving, w->closure.v[k]);
-  bool fits = hilo_live_may_raise(plan->live, w->moving.v, w->moving.n, gap, w->limit);
+  bool fits = hilo_live_may_raise(plan->live, w->closure.v, w->closure.n, gap, w->limit);
   if (fits) {
     qsort(w->closure.v, w->closure.n, sizeof(uint32_t), by_place);
     for (uint32_t k = 0; k < w->closure.n; k++)
@@ -256,18 +255,18 @@ static void lift_all(widener *w) {
 
 /* ---- compute into windows ---- */
 
-static bool may_fill(const widener *w, uint32_t place) {
-  return !link_of(w, place) && may_move(w, place);
-}
-
 /* All is as it is before the first step. */
 static void open_first(widener *w, const uint32_t *order) {
   const uint32_t n = w->plan->l.n;
   memset(w->open, 0, HILO_BITSET_WORDS(n) * sizeof(*w->open));
   for (uint32_t k = 0; k < n; k++) {
-    w->step_of[order[k]] = k;
-    w->n_missing[order[k]] = hilo_list_n(&w->preds, order[k]);
-    if (!w->n_missing[order[k]] && may_fill(w, order[k])) hilo_bitset_set(w->open, k);
+    const uint32_t place = order[k];
+    w->step_of[place] = k;
+    w->n_missing[place] = hilo_list_n(&w->preds, place);
+    if (link_of(w, place) || !may_move(w, place))
+      w->n_missing[place] += NEVER;
+    else if (!w->n_missing[place])
+      hilo_bitset_set(w->open, k);
   }
 }
 
@@ -276,16 +275,14 @@ static void run_and_open(widener *w, uint32_t place, uint64_t ready) {
   hilo_bitset_clear(w->open, w->step_of[place]);
   for (HILO_LIST_EACH(e, &w->succs, place)) {
     const uint32_t succ = w->succs.v[e];
-    if (--w->n_missing[succ] == 0 && may_fill(w, succ)) hilo_bitset_set(w->open, w->step_of[succ]);
+    if (--w->n_missing[succ] == 0) hilo_bitset_set(w->open, w->step_of[succ]);
   }
 }
 
 /* Has all that it follows run, or could it run now? */
 static bool is_near(const widener *w, uint32_t place) {
-  for (HILO_LIST_EACH(e, &w->preds, place)) {
-    const uint32_t pred = w->preds.v[e];
-    if (!hilo_bitset_get(w->done, pred) && w->stamp[pred] != w->epoch) return false;
-  }
+  for (HILO_LIST_EACH(e, &w->preds, place))
+    if (w->stamp[w->preds.v[e]] < w->epoch) return false;
   return true;
 }
 
@@ -293,7 +290,7 @@ static bool is_near(const widener *w, uint32_t place) {
 static void open_behind(widener *w, uint32_t place) {
   for (HILO_LIST_EACH(e, &w->succs, place)) {
     const uint32_t succ = w->succs.v[e];
-    if (!may_fill(w, succ) || !is_near(w, succ)) continue;
+    if (w->n_missing[succ] >= NEVER || !is_near(w, succ)) continue;
     if (hilo_bitset_insert(w->opens, w->step_of[succ]))
       HILO_PUSH(w->arena, &w->opened, w->step_of[succ]);
   }
@@ -314,8 +311,7 @@ static uint32_t next_open(const widener *w, uint32_t from, uint32_t end) {
 static bool could_run(const widener *w, uint32_t place) {
   for (HILO_LIST_EACH(e, &w->preds, place)) {
     const uint32_t pred = w->preds.v[e];
-    if (hilo_bitset_get(w->done, pred) ? w->c.ready[pred] > w->c.engine
-                                       : w->stamp[pred] != w->epoch)
+    if (w->stamp[pred] == DONE ? w->c.ready[pred] > w->c.engine : w->stamp[pred] != w->epoch)
       return false;
   }
   return true;
@@ -323,7 +319,7 @@ static bool could_run(const widener *w, uint32_t place) {
 
 static bool add_needed(widener *w, uint32_t pred, void *ctx) {
   (void)ctx;
-  if (hilo_bitset_get(w->done, pred)) return false;
+  if (w->stamp[pred] == DONE) return false;
   for (uint32_t k = 0; k < w->closure.n; k++)
     if (w->closure.v[k] == pred) return false;
   if (w->closure.n == MAX_CLOSURE) return true;
@@ -352,14 +348,17 @@ static void fill(widener *w, const uint32_t *order, uint32_t from) {
   const uint64_t worth = wait_of(w, reader) / 16;
   if (w->plan->position[reader] & 1 || !gap) return; /* moved itself: nothing goes before it */
   w->epoch++;
-  for (uint32_t k = next_open(w, from + 1, end); k <= end && wait_of(w, reader);
-       k = next_open(w, k + 1, end)) {
+  bool waits = true;
+  for (uint32_t k = next_open(w, from + 1, end); k <= end && waits; k = next_open(w, k + 1, end)) {
     const uint32_t place = order[k];
     if (!could_run(w, place)) continue;
     w->stamp[place] = w->epoch;
     open_behind(w, place);
     if (!engine_of(w, place) || engine_of(w, place) < worth) continue;
-    if (!pull(w, place, gap)) w->stamp[place] = 0;
+    if (pull(w, place, gap))
+      waits = wait_of(w, reader) != 0;
+    else
+      w->stamp[place] = 0;
   }
   while (w->opened.n) hilo_bitset_clear(w->opens, HILO_POP(&w->opened));
 }
@@ -369,7 +368,7 @@ static void fill_all(widener *w) {
   restart(w);
   open_first(w, order);
   for (uint32_t k = 0; k < w->plan->l.n; k++) {
-    if (hilo_bitset_get(w->done, order[k])) continue;
+    if (w->stamp[order[k]] == DONE) continue;
     uint64_t ready = ready_for(w, order[k]);
     if (engine_of(w, order[k]) && ready > w->c.engine) { /* it would wait */
       fill(w, order, k);
@@ -400,7 +399,6 @@ uint32_t hilo_windows_widen(hilo_plan *plan, const hilo_overlap_costs *costs, co
   w.n_missing = HILO_NEW_ARRAY(w.arena, uint32_t, (size_t)n + 1);
   w.open = hilo_bitset_create(w.arena, n);
   w.opens = hilo_bitset_create(w.arena, n);
-  w.done = hilo_bitset_create(w.arena, n);
   w.reads = hilo_bitset_create(w.arena, n);
   uint32_t n_first = 0;
   while (n_first < n && hilo_inst_is(plan->m, at(&w, n_first), HILO_OP_PARAMETER)) n_first++;

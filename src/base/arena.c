@@ -8,9 +8,10 @@
  * poisoned. */
 #include "base/arena.h"
 
+#include "base/pages.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 enum {
   FIRST_CHUNK_BYTES = 16 << 10, /* a small partition fits in a few of them */
@@ -29,67 +30,24 @@ void hilo_check_failed(const char *file, int line, const char *what) {
   abort();
 }
 
-/* Large allocations are mapped, at a multiple of the size of a huge page: the kernel can then fill
- * them by huge pages, which are a 512th of the page faults and of the translations to keep, and
- * growth moves page tables instead of bytes. On a module of 640,000 instructions printing takes a
- * quarter of the time, a compile two thirds. Sanitizers watch malloc, so theirs all come from it.
- */
-#ifdef HILO_ASAN
-static bool is_mapped(size_t bytes) { return (void)bytes, false; }
-static void *map_pages(size_t bytes) { return (void)bytes, NULL; }
-static void unmap_pages(void *p, size_t bytes) { (void)p, (void)bytes; }
-static void *remap_pages(void *p, size_t old_bytes, size_t new_bytes) {
-  return (void)p, (void)old_bytes, (void)new_bytes, NULL;
-}
-#else
-enum { HUGE_PAGE_BYTES = 2 << 20, MAPPED_BYTES = HUGE_PAGE_BYTES, PAGE_BYTES = 64 << 10 };
-
-static bool is_mapped(size_t bytes) { return bytes >= MAPPED_BYTES; }
-/* 64 KiB are whole pages of every size that Linux has where hilo runs. */
-static size_t whole_pages(size_t bytes) { return (bytes + PAGE_BYTES - 1) & -(size_t)PAGE_BYTES; }
-
-static void *map_pages(size_t bytes) {
-  const size_t n = whole_pages(bytes), more = n + HUGE_PAGE_BYTES;
-  if (n < bytes || more < n) return NULL;
-  char *p = mmap(NULL, more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) return NULL;
-  const size_t skipped = -(uintptr_t)p & (HUGE_PAGE_BYTES - 1);
-  if (skipped) munmap(p, skipped);
-  munmap(p + skipped + n, HUGE_PAGE_BYTES - skipped);
-  (void)madvise(p + skipped, n, MADV_HUGEPAGE); /* a wish: small pages do as well */
-  return p + skipped;
-}
-
-static void unmap_pages(void *p, size_t bytes) { munmap(p, whole_pages(bytes)); }
-
-static void *remap_pages(void *p, size_t old_bytes, size_t new_bytes) {
-  const size_t n_old = whole_pages(old_bytes), n_new = whole_pages(new_bytes);
-  if (n_new < new_bytes) return NULL;
-  if (mremap(p, n_old, n_new, 0) != MAP_FAILED) return p;
-  void *to = map_pages(n_new);
-  if (!to) return NULL;
-  if (mremap(p, n_old, n_new, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED) return to;
-  munmap(to, n_new);
-  return NULL;
-}
-#endif
-
 static void *default_acquire(void *ctx, size_t bytes) {
   (void)ctx;
-  return is_mapped(bytes) ? map_pages(bytes) : malloc(bytes);
+  return hilo_pages_are_for(bytes) ? hilo_pages_acquire(bytes) : malloc(bytes);
 }
 
 static void default_release(void *ctx, void *p, size_t bytes) {
   (void)ctx;
-  if (is_mapped(bytes))
-    unmap_pages(p, bytes);
+  if (hilo_pages_are_for(bytes))
+    hilo_pages_release(p, bytes);
   else
     free(p);
 }
 
 static void *default_resize(void *ctx, void *p, size_t old_bytes, size_t new_bytes) {
-  if (!is_mapped(old_bytes) && !is_mapped(new_bytes)) return realloc(p, new_bytes);
-  if (is_mapped(old_bytes) && is_mapped(new_bytes)) return remap_pages(p, old_bytes, new_bytes);
+  if (!hilo_pages_are_for(old_bytes) && !hilo_pages_are_for(new_bytes))
+    return realloc(p, new_bytes);
+  if (hilo_pages_are_for(old_bytes) && hilo_pages_are_for(new_bytes))
+    return hilo_pages_resize(p, old_bytes, new_bytes);
   void *to = default_acquire(ctx, new_bytes);
   if (!to) return NULL;
   memcpy(to, p, old_bytes < new_bytes ? old_bytes : new_bytes);

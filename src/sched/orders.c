@@ -148,7 +148,8 @@ static uint32_t *find_owners(const hilo_problem *p, const uint32_t *by, bool las
 
 typedef struct {
   uint32_t *owner;
-  int64_t *need, *gap, *held; /* by node: need; need less what stays; what stays */
+  int64_t *need, *gap;  /* by node: need; need less what stays */
+  const uint64_t *held; /* by node: what stays */
   choice *choices;
 } needs;
 
@@ -180,7 +181,7 @@ static int64_t need_of(const needs *s, uint32_t node, const uint32_t *preds, uin
     if (s->owner[pred] != node) continue;
     const int64_t with = current + s->need[pred];
     if (with > peak) peak = with;
-    current += s->held[pred];
+    current += (int64_t)s->held[pred];
   }
   current += running;
   return current > peak ? current : peak;
@@ -195,15 +196,14 @@ bool hilo_order_by_need(const hilo_problem *p, const uint32_t *by, bool last_use
   const needs s = {.owner = find_owners(p, by, last_user, scratch),
                    .need = HILO_NEW_ARRAY(scratch, int64_t, size),
                    .gap = HILO_NEW_ARRAY(scratch, int64_t, size),
-                   .held = HILO_NEW_ARRAY(scratch, int64_t, size),
+                   .held = p->held,
                    .choices = HILO_NEW_ARRAY(scratch, choice, (size_t)most_preds(p) + 1)};
   for (uint32_t k = 0, n = p->n; k < n; k++) {
     const uint32_t node = by ? by[k] : k, at = first[node], n_preds = ends[node] - at;
     sort_preds(&s, preds + at, n_preds, sorted + at);
     const int64_t running = (int64_t)(p->made[node] + p->transient[node]);
     s.need[node] = need_of(&s, node, sorted + at, n_preds, running);
-    s.held[node] = (int64_t)p->held[node];
-    s.gap[node] = s.need[node] - s.held[node];
+    s.gap[node] = s.need[node] - (int64_t)s.held[node];
   }
   const bool sorts = memcmp(sorted, preds, sizeof(uint32_t) * first[p->n]) != 0;
   if (sorts) walk_all(p, sorted, order, scratch);

@@ -51,12 +51,15 @@ static void realise(scheduler *s, const hilo_lifetimes *l, const uint32_t *order
   const hilo_comp c = hilo_inst_comp(s->m, l->insts[0]);
   const uint32_t n_params = hilo_comp_n_params(s->m, c);
   hilo_inst *insts = HILO_NEW_ARRAY(arena, hilo_inst, (size_t)l->n + 1);
-  uint32_t n = 0;
-  for (uint32_t at = 0; at < l->n && n < n_params; at++)
-    if (hilo_inst_is(s->m, l->insts[at], HILO_OP_PARAMETER)) insts[n++] = l->insts[at];
-  for (uint32_t at = 0; at < l->n; at++)
-    if (!hilo_inst_is(s->m, l->insts[order[at]], HILO_OP_PARAMETER))
+  uint32_t n = 0, at = 0;
+  for (uint32_t k = 0; k < l->n && n < n_params; k++)
+    if (hilo_inst_is(s->m, l->insts[k], HILO_OP_PARAMETER)) insts[n++] = l->insts[k];
+  for (uint32_t n_met = 0; at < l->n && n_met < n_params; at++)
+    if (hilo_inst_is(s->m, l->insts[order[at]], HILO_OP_PARAMETER))
+      n_met++;
+    else
       insts[n++] = l->insts[order[at]];
+  for (; at < l->n; at++) insts[n++] = l->insts[order[at]];
   hilo_comp_set_order(s->m, c, insts, n);
   s->changed = true;
   s->ctx->n_rewritten++;

@@ -45,9 +45,9 @@ static uint64_t *find_backward(const hilo_module *m,
   uint64_t *out = NULL; /* until it begins */
   hilo_map known = hilo_map_make(arena);
   HILO_FOR_EACH_INST(m, m->entry, i) {
-    const bool begin = begins(m, i, &known);
-    if (begin && !out) out = hilo_bitset_create(arena, m->n_inst_slots);
-    if (begin || (out && depends_on(m, i, out))) hilo_bitset_set(out, hilo_ix(m, i));
+    if (!(out && depends_on(m, i, out)) && !begins(m, i, &known)) continue;
+    if (!out) out = hilo_bitset_create(arena, m->n_inst_slots);
+    hilo_bitset_set(out, hilo_ix(m, i));
   }
   return out;
 }

@@ -59,7 +59,9 @@ static const uint64_t *find_collectives(const hilo_module *m, hilo_arena *arena)
 
 hilo_motion_law hilo_motion_law_make(const hilo_module *m, hilo_arena *arena) {
   const unsigned traits = find_traits(m);
-  hilo_motion_law law = {.has_effects = traits & (HILO_TRAIT_SIDE_EFFECT | HILO_TRAIT_RNG)};
+  hilo_motion_law law = {.has_effects = traits & (HILO_TRAIT_SIDE_EFFECT | HILO_TRAIT_RNG),
+                         .has_tokens =
+                             traits & HILO_TRAIT_ORDER || hilo_types_have(&m->types, HILO_TOKEN)};
   law.effects = traits & HILO_TRAIT_SIDE_EFFECT ? hilo_effects_make(m, arena)
                                                 : hilo_bitset_create(arena, hilo_module_n_comps(m));
   if (traits & HILO_TRAIT_TRANSFER) law.collectives = find_collectives(m, arena);
@@ -230,7 +232,9 @@ bool hilo_motion_is_movable(const hilo_motion *motion, hilo_inst i) {
       HILO_TRAIT_SIDE_EFFECT | HILO_TRAIT_ASYNC_START | HILO_TRAIT_ASYNC_DONE | HILO_TRAIT_BARRIER;
   if (hilo_inst_has(m, i, fixed) || hilo_inst_is_root(m, i)) return false;
   if (hilo_inst_is(m, i, HILO_OP_PARAMETER) || hilo_inst_is(m, i, HILO_OP_RNG)) return false;
-  if (has_token(m, i) || hilo_inst_has_effect(m, i, motion->law.effects)) return false;
+  if ((motion->law.has_tokens && has_token(m, i)) ||
+      hilo_inst_has_effect(m, i, motion->law.effects))
+    return false;
   if (hilo_is_custom_call_to(m, i, HILO_TARGET_CONTROL_DEP)) return false;
   if (!hilo_inst_extra_record(m, i).ix) return true;
   return !hilo_neuron_get(&m->records, hilo_inst_extra(m, i).neuron).no_opt.ix;

@@ -17,6 +17,7 @@ typedef struct {
   const uint64_t *effects;     /* by computation, as hilo_effects_make gives it */
   const uint64_t *collectives; /* computations with some; NULL: their order is free */
   bool has_effects;            /* some instruction has, or makes random numbers */
+  bool has_tokens;
 } hilo_motion_law;
 hilo_motion_law hilo_motion_law_make(const hilo_module *m, hilo_arena *arena);
 

@@ -27,17 +27,16 @@ typedef struct {
 struct hilo_live {
   const hilo_lifetimes *l;
   hilo_arena *arena;
-  uint32_t leaves;         /* a power of two */
-  uint32_t end;            /* the last position: 2n */
-  int64_t *add;            /* by inner node */
-  int64_t *most;           /* by node */
-  uint32_t *position;      /* by place: where it runs now */
-  uint32_t *latest;        /* of buffers with a tree: nodes 1 … 2n - 1 of n readers */
-  uint64_t *has_tree;      /* bit by buffer */
-  hilo_vec(life) lives;    /* around the place that moves, as they were */
-  stretch full;            /* refused a move, and has not changed since; gap 0: none */
-  hilo_vec(uint32_t) were; /* positions of what may move */
-  uint32_t *stamp, epoch;  /* by buffer: counted, of what may move */
+  uint32_t leaves;        /* a power of two */
+  uint32_t end;           /* the last position: 2n */
+  int64_t *add;           /* by inner node */
+  int64_t *most;          /* by node */
+  uint32_t *position;     /* by place: where it runs now */
+  uint32_t *latest;       /* of buffers with a tree: nodes 1 … 2n - 1 of n readers */
+  uint64_t *has_tree;     /* bit by buffer */
+  hilo_vec(life) lives;   /* around the place that moves, as they were */
+  stretch full;           /* refused a move, and has not changed since; gap 0: none */
+  uint32_t *stamp, epoch; /* by place: `epoch` of what is to be raised, one more of what it reads */
   uint64_t n_steps;
 };
 
@@ -154,12 +153,6 @@ static void note_moved(hilo_live *v, uint32_t buffer, uint32_t place) {
 
 /* ---- lives ---- */
 
-static uint32_t death_of(hilo_live *v, uint32_t buffer) {
-  if (hilo_bitset_get(v->l->kept, buffer)) return v->end;
-  const uint32_t last = last_toucher(v, buffer);
-  return last == UINT32_MAX ? v->position[buffer] : v->position[last];
-}
-
 /* Does the last toucher put its result where the buffer was? */
 static bool gives_place(const hilo_live *v, uint32_t buffer, uint32_t last) {
   const hilo_lifetimes *l = v->l;
@@ -257,24 +250,43 @@ uint64_t hilo_live_move(hilo_live *v, uint32_t place, uint32_t position) {
   return hilo_live_peak(v, NULL);
 }
 
-/* Bytes that the stretch between `gap` and where the first of the places stood gets at every
- * position when they all stand in the gap, or fewer: what they make and do not use up themselves
- * waits there, what they alone read is gone. The trees of readers are as before, and may name one
- * of them as the last where it is another. */
+/* ---- what may not be raised ---- */
+
+/* Of places and of the buffers made there, in the question under way. */
+static bool is_raised(const hilo_live *v, uint32_t place) { return v->stamp[place] == v->epoch; }
+static bool is_counted(const hilo_live *v, uint32_t buffer) { return v->stamp[buffer] >= v->epoch; }
+
+/* Where it would die; of what many read, there or sooner. */
+static uint32_t death_if_raised(hilo_live *v, uint32_t buffer, uint32_t gap) {
+  const uint32_t first = v->l->touchers.first[buffer], n = n_touchers(v, buffer);
+  const uint32_t *touchers = v->l->touchers.v + first;
+  if (hilo_bitset_get(v->l->kept, buffer)) return v->end;
+  if (n > FEW) touchers = tree_of(v, buffer) + 1;
+  uint32_t death = 0;
+  for (uint32_t t = 0; t < (n > FEW ? 1 : n); t++) {
+    const uint32_t position = is_raised(v, touchers[t]) ? gap : v->position[touchers[t]];
+    if (position > death) death = position;
+  }
+  return death;
+}
+
+/* Bytes that the stretch between `gap` and `first`, where the first of the places stands, gets at
+ * every position when they all go to the gap, or fewer: what they make and do not use up themselves
+ * waits there, what they alone read is gone. */
 static int64_t least_waiting(hilo_live *v, const uint32_t *places, uint32_t n, uint32_t gap,
                              uint32_t first) {
   const hilo_lifetimes *l = v->l;
   int64_t bytes = 0;
-  v->epoch++;
+  v->epoch += 2;
   for (uint32_t k = 0; k < n; k++) v->stamp[places[k]] = v->epoch;
   for (uint32_t k = 0; k < n; k++) {
     const uint32_t place = places[k];
-    if (l->bytes[place] && death_of(v, place) > gap) bytes += bytes_of(l->bytes[place]);
+    if (l->bytes[place] && death_if_raised(v, place, gap) > gap) bytes += bytes_of(l->bytes[place]);
     for (HILO_LIST_EACH(t, &l->touched, place)) {
       const uint32_t buffer = l->touched.v[t];
-      if (v->stamp[buffer] == v->epoch || !l->bytes[buffer]) continue;
-      v->stamp[buffer] = v->epoch;
-      if (death_of(v, buffer) < first) bytes -= bytes_of(l->bytes[buffer]);
+      if (is_counted(v, buffer) || !l->bytes[buffer]) continue;
+      v->stamp[buffer] = v->epoch + 1;
+      if (death_if_raised(v, buffer, gap) < first) bytes -= bytes_of(l->bytes[buffer]);
     }
   }
   return bytes;
@@ -296,15 +308,9 @@ static bool is_too_much(hilo_live *v, uint32_t gap, uint32_t first, int64_t byte
 bool hilo_live_may_raise(hilo_live *v, const uint32_t *places, uint32_t n, uint32_t gap,
                          uint64_t limit) {
   uint32_t first = v->end;
-  HILO_RESERVE(v->arena, &v->were, n);
-  for (uint32_t k = 0; k < n; k++) {
-    const uint32_t at = v->were.v[k] = v->position[places[k]];
-    if (at < first) first = at;
-    v->position[places[k]] = gap;
-  }
-  const int64_t bytes = least_waiting(v, places, n, gap, first);
-  for (uint32_t k = 0; k < n; k++) v->position[places[k]] = v->were.v[k];
-  return !is_too_much(v, gap, first, bytes, limit);
+  for (uint32_t k = 0; k < n; k++)
+    if (v->position[places[k]] < first) first = v->position[places[k]];
+  return !is_too_much(v, gap, first, least_waiting(v, places, n, gap, first), limit);
 }
 
 uint64_t hilo_live_steps(const hilo_live *v) { return v->n_steps; }

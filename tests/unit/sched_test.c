@@ -484,9 +484,11 @@ static uint64_t move_all(uint32_t n, bool check) {
   uint32_t *position = HILO_NEW_ARRAY(&arena, uint32_t, n);
   for (uint32_t k = 0; k < n; k++) position[k] = hilo_live_at(k);
   for (uint32_t move = 0; move < n; move++) {
-    const uint32_t k = 1 + draw(n - 1);
-    position[k] = hilo_live_behind(draw(n));
-    (void)hilo_live_move(live, k, position[k]);
+    const uint32_t k = 1 + draw(n - 1), to = hilo_live_behind(draw(n));
+    const uint64_t before = hilo_live_peak(live, NULL);
+    const bool may = to >= position[k] || hilo_live_may_raise(live, &k, 1, to, before);
+    position[k] = to;
+    assert_true(hilo_live_move(live, k, to) > before || may);
     if (check) check_live(live, &l, position);
   }
   const uint64_t steps = hilo_live_steps(live);

@@ -110,9 +110,27 @@ static void run_slot(hilo_queue *queue, slot *s, unsigned worker_ix) {
   atomic_store_explicit(&s->state, skip ? SKIPPED : DONE, memory_order_release);
 }
 
+/* Of a worker: those of its queue, which are more than it has itself. Its own queues may use them.
+ */
+static _Thread_local const cpu_set_t *of_my_queue;
+
+static cpu_set_t find_processors(void) {
+  cpu_set_t out;
+  if (of_my_queue) return *of_my_queue;
+  if (sched_getaffinity(0, sizeof(out), &out)) CPU_ZERO(&out);
+  return out;
+}
+
+unsigned hilo_queue_n_processors(void) {
+  const cpu_set_t set = find_processors();
+  const int n = CPU_COUNT(&set);
+  return n < 1 ? 1 : (unsigned)n;
+}
+
 static void *work(void *argument) {
   worker *self = argument;
   hilo_queue *queue = self->queue;
+  of_my_queue = &queue->processors;
   const hilo_queue_options *options = &queue->options;
   if (options->begin) options->begin(options->begin_ctx, self->ix);
   for (;;) {
@@ -174,8 +192,7 @@ hilo_queue *hilo_queue_create(hilo_arena *arena, const hilo_queue_options *optio
   queue->workers = HILO_NEW_ZEROED(arena, worker, options->max_threads);
   ck_ring_init(&queue->ring, n_slots * 2);
   queue->processor = -1;
-  if (sched_getaffinity(0, sizeof(queue->processors), &queue->processors))
-    CPU_ZERO(&queue->processors);
+  queue->processors = find_processors();
   HILO_CHECK(!sem_init(&queue->work, 0, 0) && !sem_init(&queue->finished, 0, 0));
   return queue;
 }

@@ -21,6 +21,10 @@
 
 typedef struct hilo_queue hilo_queue;
 
+/* How many processors this process may use, at least 1: in a worker, which has some of them, too.
+ */
+unsigned hilo_queue_n_processors(void);
+
 enum { HILO_QUEUE_MAX_THREADS = 1024, HILO_QUEUE_MAX_TASKS = 1 << 20 };
 
 /* What is done with a task. */

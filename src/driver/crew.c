@@ -1,14 +1,8 @@
 #include "driver/crew.h"
 
-#include <sched.h>
-
 static unsigned threads_for(int32_t jobs, unsigned max) {
-  cpu_set_t cores;
-  unsigned n = jobs > 0                                           ? (unsigned)jobs
-               : sched_getaffinity(0, sizeof(cores), &cores) == 0 ? (unsigned)CPU_COUNT(&cores)
-                                                                  : 1;
-  if (n > max) n = max;
-  return n < 1 ? 1 : n;
+  const unsigned n = jobs > 0 ? (unsigned)jobs : hilo_queue_n_processors();
+  return n > max ? max : n;
 }
 
 /* A worker's first memory is fresh: sooner while the owner reads than in the first task. The first

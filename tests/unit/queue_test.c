@@ -2,6 +2,7 @@
 
 #include "test_support.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -244,6 +245,69 @@ static void test_kinds_and_drain(void **state) {
   }
 }
 
+typedef struct {
+  bool apart[3];
+  unsigned n_processors;
+  atomic_uint n_run;
+} nesting;
+
+static bool may_run_on(int processor) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_ISSET(processor, &set);
+}
+
+/* A task that keeps until both of its queue run is in each thread. */
+static void see_processors(void *ctx, void *argument, unsigned worker_ix) {
+  nesting *n = ctx;
+  const int owner = *(const int *)argument;
+  n->apart[worker_ix] = !may_run_on(owner);
+  atomic_fetch_add(&n->n_run, 1);
+  while (atomic_load(&n->n_run) < 2) usleep(100);
+}
+
+/* In a worker: a queue of its own, whose worker runs where this one does not. */
+static void nest(void *ctx, void *argument, unsigned worker_ix) {
+  (void)argument, (void)worker_ix;
+  nesting *n = ctx;
+  hilo_arena arena;
+  hilo_arena_init(&arena, NULL, NULL);
+  counters c = {.n_threads = 2};
+  const hilo_queue_kind kind = {see_processors, n};
+  int here = sched_getcpu();
+  bool ran;
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  CPU_SET(here, &mine); /* so that it is there still when its worker is told to make way */
+  assert_int_equal(sched_setaffinity(0, sizeof(mine), &mine), 0);
+  n->n_processors = hilo_queue_n_processors();
+  hilo_queue *queue = start(&arena, &c, 2, 4, 0);
+  for (int k = 0; k < 2; k++) assert_true(hilo_queue_try_push(queue, &kind, &here, 1));
+  while (hilo_queue_join(queue, &ran)) assert_true(ran);
+  hilo_queue_destroy(queue);
+  hilo_arena_deinit(&arena);
+}
+
+static void test_a_queue_in_a_worker(void **state) {
+  (void)state;
+  const unsigned n_processors = hilo_queue_n_processors();
+  if (n_processors < 2) skip();
+  hilo_arena arena;
+  hilo_arena_init(&arena, NULL, NULL);
+  counters c = {.n_threads = 2};
+  nesting n = {0};
+  const hilo_queue_kind kind = {nest, &n};
+  bool ran;
+  hilo_queue *queue = start(&arena, &c, 2, 4, 0);
+  task t;
+  assert_true(hilo_queue_try_push(queue, &kind, &t, 1));
+  while (!atomic_load(&n.n_run)) usleep(100); /* the owner leaves it to the worker */
+  assert_ptr_equal(hilo_queue_join(queue, &ran), &t);
+  hilo_queue_destroy(queue);
+  assert_int_equal(n.n_processors, n_processors);
+  assert_true(n.apart[1] && !n.apart[0]);
+  hilo_arena_deinit(&arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_results_in_order),
@@ -252,6 +316,7 @@ int main(void) {
       cmocka_unit_test(test_cancel),
       cmocka_unit_test(test_destroy_with_tasks_in_flight),
       cmocka_unit_test(test_kinds_and_drain),
+      cmocka_unit_test(test_a_queue_in_a_worker),
   };
   return cmocka_run_group_tests_name("queue", tests, NULL, NULL);
 }

@@ -128,7 +128,7 @@ def a_compile_keeps_to_its_budget(place):
                 n_failed += 1
                 phases.add(done.stderr.splitlines()[-1])
             shutil.rmtree(place.path("bounded"))
-        assert n_failed >= 4, n_failed
+        assert n_failed >= 2, n_failed  # how many depends on how many pieces were compiled at once when it was free
         shutil.rmtree(place.path("free"))
     assert len(phases) >= 2, phases
 

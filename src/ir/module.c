@@ -174,11 +174,11 @@ bool hilo_module_has_op(const hilo_module *m, hilo_op op) {
   return any;
 }
 
-bool hilo_module_has_trait(const hilo_module *m, unsigned traits) {
+unsigned hilo_module_traits(const hilo_module *m) {
+  const uint16_t *ops = m->inst.op;
   unsigned all = 0;
-  for (uint32_t ix = 1; ix < m->n_inst_slots; ix++)
-    all |= hilo_op_get((hilo_op)m->inst.op[ix])->traits;
-  return (all & traits) != 0;
+  for (uint32_t ix = 1; ix < m->n_inst_slots; ix++) all |= hilo_op_get((hilo_op)ops[ix])->traits;
+  return all;
 }
 
 hilo_module_bytes hilo_module_live_bytes(const hilo_module *m) {

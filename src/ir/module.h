@@ -424,10 +424,10 @@ hilo_comp_list hilo_module_comps_postorder(const hilo_module *m, hilo_arena *are
 void hilo_comps_visit(const hilo_module *m, hilo_arena *scratch, hilo_comp c, uint64_t *seen,
                       hilo_comp_list *list);
 
-/* Has the module this operation, or one with any of these traits, anywhere? Quick passes over one
- * column, for what would walk everything to find nothing. */
+/* Has the module this operation anywhere? And the traits of all its operations together. Quick
+ * passes over one column, for what would walk everything to find nothing. */
 bool hilo_module_has_op(const hilo_module *m, hilo_op op);
-bool hilo_module_has_trait(const hilo_module *m, unsigned traits);
+unsigned hilo_module_traits(const hilo_module *m);
 
 /* ---- names ---- */
 hilo_str hilo_string_of(const hilo_module *m, hilo_string s);

@@ -188,8 +188,8 @@ hilo_entry_graph hilo_entry_graph_make(const hilo_module *m, hilo_arena *arena,
                                        hilo_arena *place_arena) {
   hilo_entry_graph g = order_only(m, arena, place_arena);
   g.half = hilo_bitset_create(arena, m->n_inst_slots);
-  if (!hilo_module_has_trait(m,
-                             HILO_TRAIT_ASYNC_START | HILO_TRAIT_ASYNC_DONE | HILO_TRAIT_TRANSFER))
+  if (!(hilo_module_traits(m) &
+        (HILO_TRAIT_ASYNC_START | HILO_TRAIT_ASYNC_DONE | HILO_TRAIT_TRANSFER)))
     return g;
   g.node = HILO_NEW_ARRAY(arena, uint32_t, m->n_inst_slots);
   separate_halves(&g);

@@ -217,7 +217,7 @@ bool hilo_inst_find_effect(const hilo_module *m, hilo_inst i, const uint64_t *ef
 }
 
 bool hilo_module_has_effects(const hilo_module *m) {
-  return hilo_module_has_trait(m, HILO_TRAIT_SIDE_EFFECT) ||
+  return hilo_module_traits(m) & HILO_TRAIT_SIDE_EFFECT ||
          hilo_module_has_op(m, HILO_OP_CUSTOM_CALL);
 }
 

@@ -29,19 +29,6 @@ static bool is_in_effect_chain(const collector *k, hilo_inst i) {
          !hilo_is_custom_call_to(m, i, HILO_TARGET_CONTROL_DEP);
 }
 
-/* Of all operations together. A custom call may have effects. */
-static unsigned find_traits(const hilo_module *m) {
-  unsigned traits = 0;
-  HILO_FOR_EACH_COMP(m, c) {
-    HILO_FOR_EACH_INST(m, c, i) {
-      const hilo_op op = hilo_inst_op(m, i);
-      traits |= hilo_op_get(op)->traits;
-      if (op == HILO_OP_CUSTOM_CALL) traits |= HILO_TRAIT_SIDE_EFFECT;
-    }
-  }
-  return traits;
-}
-
 /* Computations with collectives in them or in what they call. */
 static const uint64_t *find_collectives(const hilo_module *m, hilo_arena *arena) {
   uint64_t *out = hilo_bitset_create(arena, hilo_module_n_comps(m));
@@ -58,7 +45,8 @@ static const uint64_t *find_collectives(const hilo_module *m, hilo_arena *arena)
 }
 
 hilo_motion_law hilo_motion_law_make(const hilo_module *m, hilo_arena *arena) {
-  const unsigned traits = find_traits(m);
+  unsigned traits = hilo_module_traits(m);
+  if (hilo_module_has_op(m, HILO_OP_CUSTOM_CALL)) traits |= HILO_TRAIT_SIDE_EFFECT; /* perhaps */
   hilo_motion_law law = {.has_effects = traits & (HILO_TRAIT_SIDE_EFFECT | HILO_TRAIT_RNG),
                          .has_tokens =
                              traits & HILO_TRAIT_ORDER || hilo_types_have(&m->types, HILO_TOKEN)};

@@ -218,8 +218,7 @@ typedef struct {
   uint32_t n;
   hilo_inst *insts;
   uint32_t *place;
-  uint64_t *bytes, *transient, *kept, *donated, static_bytes;
-  bool donates;
+  uint64_t *bytes, *transient, *kept, *donated, static_bytes, start_bytes;
   uint32_t *held_first, *touched_first, *death;
   hilo_vec(uint32_t) held, touched;
   uint32_t *sole; /* by value: the only buffer that it holds, or one of the two below */
@@ -351,14 +350,16 @@ static void mark_kept(maker *k, hilo_comp c) {
   }
 }
 
-/* Of a parameter or constant: it counts if it is donated. */
+/* Of a parameter or constant: it counts if it is donated, and somebody wants it. */
 static void measure_static(maker *k, uint32_t at) {
-  const uint64_t its = size_of(k->m, k->insts[at]);
-  if (is_donated(k, k->insts[at]))
-    k->bytes[at] = its;
-  else
+  const hilo_inst i = k->insts[at];
+  const uint64_t its = size_of(k->m, i);
+  if (!is_donated(k, i)) {
     k->static_bytes = hilo_plus_u64(k->static_bytes, its);
-  k->donates |= k->bytes[at] != 0;
+  } else if (hilo_inst_has_uses(k->m, i) || hilo_inst_is_root(k->m, i)) {
+    k->bytes[at] = its;
+    k->start_bytes = hilo_plus_u64(k->start_bytes, its);
+  }
 }
 
 /* Places, and what each of them makes and needs. What classes there are. */
@@ -455,7 +456,7 @@ static hilo_lifetimes make(const hilo_module *m, hilo_comp c, hilo_peaks *peaks,
   hilo_lifetimes out = {.m = m, .model = peaks->model, .n = k.n};
   out.updates = measure(&k, c) & UPDATES;
   out.static_bytes = k.static_bytes;
-  out.donates = k.donates;
+  out.start_bytes = k.start_bytes;
   link_all(&k);
   mark_kept(&k, c);
   out.insts = k.insts;
@@ -480,75 +481,52 @@ void hilo_lifetimes_add_touchers(hilo_lifetimes *l, hilo_arena *arena) {
 
 /* ---- orders ---- */
 
-/* May the result take the place of a buffer that operand 0 holds and that dies here? `left`: what
- * each buffer still waits for; NULL: all stands as given. */
-static uint64_t reused(const hilo_lifetimes *l, uint32_t at, const uint32_t *left) {
-  if (!hilo_lifetimes_may_update(l, at)) return 0;
+/* By buffer: the step at which it dies, n: kept. */
+static const uint32_t *find_deaths(const hilo_lifetimes *l, const uint32_t *order,
+                                   hilo_arena *scratch) {
+  const uint32_t *first = l->touched.first, *ends = first + 1, *touched = l->touched.v, n = l->n;
+  uint32_t *death = HILO_NEW_ARRAY(scratch, uint32_t, (size_t)n + 1);
+  for (uint32_t step = 0; step < n; step++) {
+    const uint32_t at = order[step];
+    death[at] = step;
+    for (uint32_t t = first[at], end = ends[at]; t < end; t++) death[touched[t]] = step;
+  }
+  for (uint32_t w = 0; w < HILO_BITSET_WORDS(n); w++)
+    for (uint64_t bits = l->kept[w]; bits; bits &= bits - 1)
+      death[w * 64 + (uint32_t)__builtin_ctzll(bits)] = n;
+  return death;
+}
+
+/* Of what may update: bytes of the buffer that operand 0 holds, dies here, and gives its place to
+ * the result. */
+HILO_NOINLINE static uint64_t reused(const hilo_lifetimes *l, uint32_t at, const uint32_t *death,
+                                     uint32_t step) {
   const uint32_t source = l->place[hilo_ix(l->m, hilo_inst_operand(l->m, l->insts[at], 0))];
-  for (uint32_t h = l->held.first[source]; h < l->held.first[source + 1]; h++) {
+  for (HILO_LIST_EACH(h, &l->held, source)) {
     const uint32_t buffer = l->held.v[h];
-    const bool dies = left ? left[buffer] == 1 : l->death[buffer] == at;
-    if (dies && l->bytes[buffer] == l->bytes[at]) return l->bytes[buffer];
+    if (death[buffer] == step && l->bytes[buffer] == l->bytes[at]) return l->bytes[buffer];
   }
   return 0;
 }
 
-void hilo_count_uses(const hilo_place_lists *lists, uint32_t n_lists, const uint64_t *kept,
-                     uint32_t n, uint32_t *left) {
-  const uint32_t *v = lists->v, n_uses = lists->first[n_lists];
-  memset(left, 0, sizeof(uint32_t) * n);
-  for (uint32_t t = 0; t < n_uses; t++) left[v[t]]++;
-  for (uint32_t w = 0; w < HILO_BITSET_WORDS(n); w++)
-    for (uint64_t bits = kept[w]; bits; bits &= bits - 1)
-      left[w * 64 + (uint32_t)__builtin_ctzll(bits)]++;
-}
-
-static uint64_t bytes_from_start(const hilo_lifetimes *l) {
-  uint64_t live = 0;
-  for (uint32_t b = 0; b < l->n && l->donates; b++)
-    if (hilo_lifetimes_from_start(l, b)) live = hilo_plus_u64(live, l->bytes[b]);
-  return live;
-}
-
-/* Who reads a buffer last is known. */
-static uint64_t peak_as_given(const hilo_lifetimes *l, uint64_t *profile) {
-  const uint64_t *bytes = l->bytes, *transient = l->transient;
-  const uint32_t *ends = l->touched.first + 1, *touched = l->touched.v, *death = l->death;
-  const bool donates = l->donates, updates = l->updates;
-  uint64_t live = bytes_from_start(l), peak = 0;
-  for (uint32_t at = 0, t = 0, n = l->n; at < n; at++) {
-    if (!donates || !hilo_lifetimes_from_start(l, at)) live = hilo_plus_u64(live, bytes[at]);
-    const uint64_t reuse = updates ? reused(l, at, NULL) : 0;
-    const uint64_t now = hilo_plus_u64(live - reuse, transient[at]);
-    if (profile) profile[at] = now;
-    if (now > peak) peak = now;
-    for (const uint32_t end = ends[at]; t < end; t++)
-      if (death[touched[t]] == at) live -= bytes[touched[t]];
-    if (death[at] == at) live -= bytes[at]; /* nobody reads it */
-  }
-  return peak;
-}
-
 uint64_t hilo_lifetimes_peak(const hilo_lifetimes *l, const uint32_t *order, uint64_t *profile,
                              hilo_arena *scratch) {
-  if (!order) return peak_as_given(l, profile);
   const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
   const uint64_t *bytes = l->bytes, *transient = l->transient;
-  const uint32_t *first = l->touched.first, *ends = first + 1, *touched = l->touched.v, n = l->n;
-  uint32_t *left = HILO_NEW_ARRAY(scratch, uint32_t, n + 1);
-  hilo_count_uses(&l->touched, n, l->kept, n, left); /* the kept ones never die */
-  uint64_t live = bytes_from_start(l), peak = 0;
+  const uint32_t *death = order ? find_deaths(l, order, scratch) : l->death, n = l->n;
+  uint64_t *gone = HILO_NEW_ZEROED(scratch, uint64_t, (size_t)n + 1); /* by step: dying there */
+  for (uint32_t b = 0; b < n; b++) gone[death[b]] = hilo_plus_u64(gone[death[b]], bytes[b]);
+  const bool has_start = l->start_bytes, updates = l->updates;
+  uint64_t live = l->start_bytes, peak = 0;
   for (uint32_t step = 0; step < n; step++) {
-    const uint32_t at = order[step];
-    if (!l->donates || !hilo_lifetimes_from_start(l, at)) live = hilo_plus_u64(live, bytes[at]);
-    const uint64_t reuse = l->updates ? reused(l, at, left) : 0;
+    const uint32_t at = order ? order[step] : step;
+    if (!has_start || !hilo_lifetimes_from_start(l, at)) live = hilo_plus_u64(live, bytes[at]);
+    const uint64_t reuse =
+        updates && hilo_lifetimes_may_update(l, at) ? reused(l, at, death, step) : 0;
     const uint64_t now = hilo_plus_u64(live - reuse, transient[at]);
     if (profile) profile[step] = now;
     if (now > peak) peak = now;
-    const uint32_t *t = touched + first[at], *end = touched + ends[at];
-    for (; t < end; t++)
-      if (--left[*t] == 0) live -= bytes[*t];
-    if (left[at] == 0) live -= bytes[at]; /* nobody reads it */
+    live = live > gone[step] ? live - gone[step] : 0; /* sums may have been cut */
   }
   hilo_arena_rewind(scratch, mark);
   return peak;

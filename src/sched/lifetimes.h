@@ -28,6 +28,14 @@ typedef struct {
   uint32_t *first, *v;
 } hilo_place_lists;
 
+static inline uint32_t hilo_list_n(const hilo_place_lists *lists, uint32_t k) {
+  return lists->first[k + 1] - lists->first[k];
+}
+/* for (HILO_LIST_EACH(at, &lists, k)) … lists.v[at] */
+#define HILO_LIST_EACH(at, lists, k)                                                               \
+  uint32_t at = (lists)->first[k];                                                                 \
+  at < (lists)->first[(k) + 1];                                                                    \
+  at++
 /* The lists that each value stands in, ascending: of n_lists lists of values below n_values. */
 hilo_place_lists hilo_place_lists_invert(const hilo_place_lists *lists, uint32_t n_lists,
                                          uint32_t n_values, hilo_arena *arena);
@@ -46,8 +54,9 @@ typedef struct {
   const uint64_t *kept;      /* bit by buffer: the result holds it, it lives to the end */
   const uint32_t *death;     /* by buffer, as the instructions stand: where it is read last, or
                                 made, if nobody reads it; n: kept */
-  uint64_t static_bytes;     /* parameters and constants */
-  bool donates, updates;     /* some parameter counts; some operation updates in place */
+  uint64_t static_bytes;     /* parameters and constants that do not count */
+  uint64_t start_bytes;      /* parameters that count: there from the start */
+  bool updates;              /* some operation updates in place */
 } hilo_lifetimes;
 
 /* Peaks of computations, found once each and kept: of what a computation holds and calls when its
@@ -70,25 +79,22 @@ hilo_lifetimes hilo_lifetimes_make(const hilo_module *m, hilo_comp c, hilo_peaks
 /* With `touchers` from now on. */
 void hilo_lifetimes_add_touchers(hilo_lifetimes *lifetimes, hilo_arena *arena);
 
-/* A donated parameter is alive from the start, wherever its instruction stands; any other buffer
- * from its maker on. */
+/* A donated parameter is alive from the start, wherever its instruction stands, if anybody reads
+ * it; any other buffer from its maker on. */
 static inline bool hilo_lifetimes_from_start(const hilo_lifetimes *l, uint32_t buffer) {
   return l->bytes[buffer] && hilo_inst_is(l->m, l->insts[buffer], HILO_OP_PARAMETER);
 }
 /* Does it put its result where operand 0 is, should that die there? */
 static inline bool hilo_lifetimes_may_update(const hilo_lifetimes *l, uint32_t place) {
+  if (!l->updates) return false;
   const hilo_op op = hilo_inst_op(l->m, l->insts[place]);
-  return l->updates && (op == HILO_OP_DYNAMIC_UPDATE_SLICE || op == HILO_OP_SCATTER);
+  return op == HILO_OP_DYNAMIC_UPDATE_SLICE || op == HILO_OP_SCATTER;
 }
 /* The most bytes alive at once when the instructions run in this order of places (NULL: as they
  * stand). `profile`, if not NULL: by step, the bytes alive while it runs, transient included. One
  * pass; scratch is left as it was. */
 uint64_t hilo_lifetimes_peak(const hilo_lifetimes *lifetimes, const uint32_t *order,
                              uint64_t *profile, hilo_arena *scratch);
-/* How often each of n buffers must be let go before it dies: the lists that it stands in, and once
- * more if it is kept. */
-void hilo_count_uses(const hilo_place_lists *lists, uint32_t n_lists, const uint64_t *kept,
-                     uint32_t n, uint32_t *left);
 /* The most that one instruction needs at once, with the transients as they are: of lifetimes made
  * with hilo_peaks_make_bounds, what no order can beat. */
 uint64_t hilo_lifetimes_bound(const hilo_lifetimes *lifetimes);

@@ -9,7 +9,6 @@
  */
 #include "base/vec.h"
 #include "sched/motion.h"
-#include "sched/problem.h"
 
 /* From where to where a buffer is alive (nowhere: first > last), and whether the last toucher takes
  * its place. */

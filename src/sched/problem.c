@@ -100,10 +100,22 @@ static void leave_out_donated(hilo_problem *p, const hilo_lifetimes *l, hilo_are
     const bool from_start = hilo_lifetimes_from_start(l, at);
     makes[at] = from_start ? HILO_NO_NODE : at;
     made[at] = from_start ? 0 : l->bytes[at];
-    if (from_start) p->start += l->bytes[at];
   }
   p->makes = p->maker = makes;
   p->made = made;
+  p->start = l->start_bytes;
+}
+
+/* How often each of n buffers must be let go before it dies: the lists that it stands in, and once
+ * more if it is kept. */
+static void count_uses(const hilo_place_lists *lists, uint32_t n_lists, const uint64_t *kept,
+                       uint32_t n, uint32_t *left) {
+  const uint32_t *v = lists->v, n_uses = lists->first[n_lists];
+  memset(left, 0, sizeof(uint32_t) * n);
+  for (uint32_t t = 0; t < n_uses; t++) left[v[t]]++;
+  for (uint32_t w = 0; w < HILO_BITSET_WORDS(n); w++)
+    for (uint64_t bits = kept[w]; bits; bits &= bits - 1)
+      left[w * 64 + (uint32_t)__builtin_ctzll(bits)]++;
 }
 
 static bool has_unread(const uint32_t *uses, const uint64_t *bytes, uint32_t n) {
@@ -146,7 +158,7 @@ hilo_problem hilo_problem_make(const hilo_lifetimes *l, const hilo_motion *motio
                                hilo_arena *arena) {
   const uint32_t *self = numbers(l->n, arena);
   uint32_t *uses = HILO_NEW_ARRAY(arena, uint32_t, (size_t)l->n + 1);
-  hilo_count_uses(&l->touched, l->n, l->kept, l->n, uses);
+  count_uses(&l->touched, l->n, l->kept, l->n, uses);
   const hilo_inst root = hilo_comp_root(l->m, motion->comp);
   hilo_problem p = {.n = l->n,
                     .n_buffers = l->n,
@@ -163,7 +175,7 @@ hilo_problem hilo_problem_make(const hilo_lifetimes *l, const hilo_motion *motio
                     .kept = l->kept};
   p.makes = p.maker = self;
   p.made = l->bytes;
-  if (l->donates) leave_out_donated(&p, l, arena);
+  if (l->start_bytes) leave_out_donated(&p, l, arena);
   p.exact = !halve_sizes(&p, arena) && !l->updates;
   return p;
 }
@@ -296,7 +308,7 @@ hilo_problem hilo_problem_part(const hilo_problem *p, const uint32_t *order, uin
   out.reads = map_lists(&p->reads, nodes, n, to_buffer, arena);
   out.readers = map_lists(&p->readers, from_buffer, n_buffers, to_node, arena);
   uint32_t *uses = HILO_NEW_ARRAY(arena, uint32_t, (size_t)n_buffers + 1);
-  hilo_count_uses(&out.reads, n, kept, n_buffers, uses);
+  count_uses(&out.reads, n, kept, n_buffers, uses);
   out.uses = uses;
   out.has_unread = has_unread(uses, bytes, n_buffers);
   return out;
@@ -336,30 +348,31 @@ static uint64_t sweep(const hilo_problem *p, const uint32_t *order, uint64_t lim
   return peak;
 }
 
-/* Who reads a buffer last is known. */
-static uint64_t sweep_as_numbered(const hilo_problem *p, uint32_t *step) {
-  const uint32_t *ends = p->reads.first + 1, *reads = p->reads.v, *death = p->death;
+/* Where a buffer dies is known. */
+static uint64_t sweep_as_numbered(const hilo_problem *p, uint32_t *step, hilo_arena *scratch) {
+  const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
   const uint64_t *made = p->made, *bytes = p->bytes, *transient = p->transient;
-  const bool has_unread = p->has_unread;
+  const uint32_t *death = p->death, n = p->n;
+  uint64_t *gone = HILO_NEW_ZEROED(scratch, uint64_t, (size_t)n + 1); /* by node: dying there */
+  for (uint32_t b = 0; b < n; b++) gone[death[b]] += bytes[b];
   uint64_t live = p->start, peak = 0;
   uint32_t peak_at = 0;
-  for (uint32_t k = 0, t = 0, n = p->n; k < n; k++) {
+  for (uint32_t k = 0; k < n; k++) {
     live += made[k];
     if (live + transient[k] > peak) {
       peak = live + transient[k];
       peak_at = k;
     }
-    for (const uint32_t end = ends[k]; t < end; t++)
-      if (death[reads[t]] == k) live -= bytes[reads[t]];
-    if (has_unread) live -= unread(p, k);
+    live -= gone[k];
   }
   if (step) *step = peak_at;
+  hilo_arena_rewind(scratch, mark);
   return peak;
 }
 
 uint64_t hilo_problem_peak(const hilo_problem *p, const uint32_t *order, uint32_t *step,
                            hilo_arena *scratch) {
-  return !order ? sweep_as_numbered(p, step) : sweep(p, order, UINT64_MAX, step, scratch);
+  return !order ? sweep_as_numbered(p, step, scratch) : sweep(p, order, UINT64_MAX, step, scratch);
 }
 
 uint64_t hilo_problem_peak_below(const hilo_problem *p, const uint32_t *order, uint64_t limit,

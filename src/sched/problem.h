@@ -68,13 +68,4 @@ uint64_t hilo_problem_need(const hilo_problem *p, uint32_t node);
 /* Is every node there once, and behind what must run before it? */
 bool hilo_problem_is_order(const hilo_problem *p, const uint32_t *order, hilo_arena *scratch);
 
-static inline uint32_t hilo_list_n(const hilo_place_lists *lists, uint32_t k) {
-  return lists->first[k + 1] - lists->first[k];
-}
-/* for (HILO_LIST_EACH(at, &p->preds, node)) … p->preds.v[at] */
-#define HILO_LIST_EACH(at, lists, k)                                                               \
-  uint32_t at = (lists)->first[k];                                                                 \
-  at < (lists)->first[(k) + 1];                                                                    \
-  at++
-
 #endif

@@ -51,15 +51,34 @@ static hilo_inst random_inst(hilo_module *m, const hilo_inst *made, uint32_t n) 
   return hilo_inst_add(m, m->entry, &desc);
 }
 
+/* The first are parameters, some given away to the result. */
+static uint32_t n_parameters = 1;
+static hilo_memory_model model = HILO_MEMORY_PEERS;
+
+static hilo_inst add_param(hilo_module *m, uint32_t number) {
+  const int64_t size = 16 + 100 * number;
+  const hilo_inst_desc desc = {.op = HILO_OP_PARAMETER,
+                               .type = hilo_type_array(&m->types, HILO_F32, (hilo_dims){&size, 1}),
+                               .attr = number};
+  return hilo_inst_add(m, m->entry, &desc);
+}
+
+static void give_away(hilo_module *m) {
+  hilo_alias *aliases = HILO_NEW_ZEROED(m->arena, hilo_alias, n_parameters);
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < n_parameters; k++)
+    if (draw(2)) aliases[n++].param = (int32_t)k;
+  m->header.aliases.v = aliases;
+  m->header.aliases.n = n;
+}
+
 static hilo_module *random_module(hilo_arena *arena, uint32_t n) {
   hilo_module *m = hilo_module_create(arena, NULL);
   m->entry = hilo_comp_add(m, hilo_comp_fresh_name(m, hilo_module_string(m, HILO_STR("main"))));
   hilo_inst *made = HILO_NEW_ARRAY(arena, hilo_inst, n);
-  const int64_t size = 16;
-  const hilo_type type = hilo_type_array(&m->types, HILO_F32, (hilo_dims){&size, 1});
-  const hilo_inst_desc param = {.op = HILO_OP_PARAMETER, .type = type};
-  made[0] = hilo_inst_add(m, m->entry, &param);
-  for (uint32_t k = 1; k < n; k++) {
+  for (uint32_t k = 0; k < n_parameters; k++) made[k] = add_param(m, k);
+  if (n_parameters > 1) give_away(m);
+  for (uint32_t k = n_parameters; k < n; k++) {
     made[k] = random_inst(m, made, k);
     if (draw(8) == 0 && k > 2) {
       const hilo_inst before = made[draw(k)];
@@ -126,7 +145,7 @@ static void begin(fixture *f, uint32_t n, uint64_t seed) {
   hilo_arena_init(&f->arena, NULL, NULL);
   hilo_arena_init(&f->scratch, NULL, NULL);
   f->m = random_module(&f->arena, n);
-  hilo_peaks *peaks = hilo_peaks_make(f->m, HILO_MEMORY_PEERS, &f->scratch);
+  hilo_peaks *peaks = hilo_peaks_make(f->m, model, &f->scratch);
   f->l = hilo_lifetimes_make(f->m, f->m->entry, peaks, &f->scratch);
   const hilo_motion_law law = hilo_motion_law_make(f->m, &f->scratch);
   f->motion = hilo_motion_make(f->m, f->m->entry, &law, &f->scratch);
@@ -203,6 +222,38 @@ static void test_found_is_never_worse_and_bounds_hold(void **state) {
     end(&f);
   }
   assert_true(n_better > 100 && n_met > 100);
+}
+
+/* Three ways of counting agree on what is given away, read or not. */
+static void test_parameters_given_away(void **state) {
+  (void)state;
+  uint32_t n_counted = 0, n_unread = 0;
+  n_parameters = 9;
+  model = HILO_MEMORY_TARGET;
+  for (uint64_t seed = 0; seed < 200; seed++) {
+    fixture f;
+    uint32_t order[48];
+    begin(&f, 12 + (uint32_t)(seed % 24), seed + 60000);
+    const hilo_best_order found = hilo_best_order_find(&f.p, 2, order, &f.scratch);
+    assert_true(f.p.exact && hilo_problem_is_order(&f.p, order, &f.scratch));
+    const uint64_t before = hilo_lifetimes_peak(&f.l, NULL, NULL, &f.scratch);
+    assert_int_equal(hilo_problem_peak(&f.p, NULL, NULL, &f.scratch), before);
+    assert_int_equal(hilo_live_peak(hilo_live_make(&f.l, &f.scratch), NULL), before);
+    assert_int_equal(hilo_lifetimes_peak(&f.l, order, NULL, &f.scratch), found.peak);
+    for (uint32_t k = 0; k < f.m->header.aliases.n; k++) {
+      const hilo_inst i =
+          hilo_comp_param(f.m, f.m->entry, (uint32_t)f.m->header.aliases.v[k].param);
+      const bool counts = f.l.bytes[f.l.place[hilo_ix(f.m, i)]] != 0;
+      assert_int_equal(counts, hilo_inst_has_uses(f.m, i) || hilo_inst_is_root(f.m, i));
+      n_counted += counts;
+      n_unread += !counts;
+    }
+    end(&f);
+  }
+  n_parameters = 1;
+  model = HILO_MEMORY_PEERS;
+  print_message("%u read, %u not\n", n_counted, n_unread);
+  assert_true(n_counted > 100 && n_unread > 20);
 }
 
 /* Sizes whose sums do not fit anywhere: the order is that of the same program with small ones. */
@@ -546,6 +597,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_rule_gives_an_order),
       cmocka_unit_test(test_found_is_never_worse_and_bounds_hold),
+      cmocka_unit_test(test_parameters_given_away),
       cmocka_unit_test(test_sizes_out_of_all_reason),
       cmocka_unit_test(test_cuts_against_all_orders),
       cmocka_unit_test(test_what_no_order_changes),

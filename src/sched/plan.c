@@ -29,13 +29,6 @@ hilo_plan hilo_plan_make(hilo_module *m, hilo_comp c, const hilo_motion_law *law
   return plan;
 }
 
-hilo_plan hilo_plan_make_live(hilo_module *m, hilo_comp c, const hilo_motion_law *law,
-                              hilo_peaks *peaks, hilo_arena *arena) {
-  hilo_plan plan = hilo_plan_make(m, c, law, peaks, arena);
-  hilo_plan_add_live(&plan);
-  return plan;
-}
-
 /* ---- limits ---- */
 
 /* The later of a place and that of instruction `ix`; or the earlier one. */

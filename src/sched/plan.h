@@ -27,9 +27,6 @@ typedef struct {
 /* Of a block that stays as it is until the plan is applied. Linear, but for sorting order edges. */
 hilo_plan hilo_plan_make(hilo_module *m, hilo_comp c, const hilo_motion_law *law, hilo_peaks *peaks,
                          hilo_arena *arena);
-/* The same, with `live`: for steps that ask what the peak of a stretch becomes. */
-hilo_plan hilo_plan_make_live(hilo_module *m, hilo_comp c, const hilo_motion_law *law,
-                              hilo_peaks *peaks, hilo_arena *arena);
 /* The same in pieces, for steps that seldom need more than the peak: sizes and the peak; then the
  * motion and positions; then `live`. */
 hilo_plan hilo_plan_begin(hilo_module *m, hilo_comp c, hilo_peaks *peaks, hilo_arena *arena);

@@ -11,6 +11,7 @@
  *
  * One backward sweep over each block, so that the user has found its place before what it uses. The
  * last two readers of a buffer are looked up once and kept as things move: O((n + e) log n). */
+#include "base/vec.h"
 #include "sched/blocks.h"
 #include "sched/plan.h"
 #include "sched/steps.h"
@@ -32,6 +33,7 @@ typedef struct {
   last_readers *last; /* by buffer */
   change *changes;    /* made for the move under way */
   uint32_t n_changes;
+  hilo_vec(change) before_live; /* made while nobody had asked for live bytes */
 } sinker;
 
 static bool is_update(const hilo_module *m, hilo_inst i) {
@@ -54,6 +56,7 @@ static void note_reader(last_readers *last, uint32_t reader, uint32_t position) 
 static last_readers *last_of(sinker *s, uint32_t buffer) {
   last_readers *last = &s->last[buffer];
   if (last->known) return last;
+  hilo_lifetimes_add_touchers(&s->plan.l, s->plan.arena);
   const hilo_place_lists *readers = &s->plan.l.touchers;
   *last = (last_readers){.known = true, .reader = HILO_NO_PLACE};
   for (uint32_t t = readers->first[buffer]; t < readers->first[buffer + 1]; t++)
@@ -80,6 +83,15 @@ static bool updates(const sinker *s, uint32_t reader, uint32_t buffer) {
 
 /* ---- what a move changes ---- */
 
+static void need_live(sinker *s) {
+  if (s->plan.live) return;
+  hilo_plan_add_live(&s->plan);
+  for (uint32_t k = 0; k < s->before_live.n; k++) {
+    const change *c = &s->before_live.v[k];
+    hilo_live_add(s->plan.live, c->first, c->last, c->bytes);
+  }
+}
+
 static void alter(sinker *s, uint32_t first, uint32_t last, int64_t bytes) {
   hilo_live_add(s->plan.live, first, last, bytes);
   s->changes[s->n_changes++] = (change){first, last, bytes};
@@ -96,6 +108,7 @@ static void undo(sinker *s) {
  * updated in place would be kept from dying there. */
 static bool count_move(sinker *s, uint32_t at, uint32_t gap, uint32_t buffer) {
   const hilo_lifetimes *l = &s->plan.l;
+  need_live(s);
   s->n_changes = 0;
   for (uint32_t t = l->touched.first[at]; t < l->touched.first[at + 1]; t++) {
     const uint32_t read = l->touched.v[t];
@@ -170,7 +183,11 @@ static bool sink_broadcast(sinker *s, uint32_t update) {
   const uint32_t at = hilo_plan_place(&s->plan, o),
                  gap = hilo_plan_before(s->plan.position[update]);
   if (hilo_plan_earliest(&s->plan, o) != update || gap <= s->plan.position[at]) return false;
-  hilo_live_add(s->plan.live, s->plan.position[at], gap - 1, -(int64_t)s->plan.l.bytes[at]);
+  const change fewer = {s->plan.position[at], gap - 1, -(int64_t)s->plan.l.bytes[at]};
+  if (s->plan.live)
+    hilo_live_add(s->plan.live, fewer.first, fewer.last, fewer.bytes);
+  else
+    HILO_PUSH(s->plan.arena, &s->before_live, fewer);
   s->plan.position[at] = gap;
   return true;
 }
@@ -186,7 +203,7 @@ static bool has_updates(const hilo_module *m, hilo_comp c) {
 
 static void sink_all(hilo_module *m, hilo_pass_ctx *ctx, hilo_comp c, const hilo_motion_law *law,
                      hilo_peaks *peaks, hilo_arena *arena) {
-  sinker s = {.plan = hilo_plan_make_live(m, c, law, peaks, arena), .ctx = ctx};
+  sinker s = {.plan = hilo_plan_make(m, c, law, peaks, arena), .ctx = ctx};
   uint32_t most = 0, n_moved = 0;
   for (uint32_t k = 0; k < s.plan.l.n; k++) {
     const uint32_t n = s.plan.l.touched.first[k + 1] - s.plan.l.touched.first[k];

@@ -113,6 +113,7 @@ static uint32_t *sorted_preds(const hilo_problem *p, const int64_t *first, const
 }
 
 static int64_t cut_to(uint64_t a, int64_t most) { return a > (uint64_t)most ? most : (int64_t)a; }
+
 void hilo_order_xla_dfs(const hilo_problem *p, uint32_t *order, hilo_arena *scratch) {
   const hilo_arena_mark mark = hilo_arena_get_mark(scratch);
   int64_t *extra = HILO_NEW_ARRAY(scratch, int64_t, (size_t)p->n + 1);

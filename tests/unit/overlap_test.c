@@ -174,7 +174,7 @@ static void check_windows(uint64_t seed, double growth, tally *t) {
   const hilo_overlap_costs costs = hilo_overlap_costs_make(m, &unit_rates, &arena);
   const hilo_motion_law law = hilo_motion_law_make(m, &arena);
   hilo_peaks *peaks = hilo_peaks_make(m, HILO_MEMORY_TARGET, &arena);
-  hilo_plan plan = hilo_plan_make_live(m, m->entry, &law, peaks, &arena);
+  hilo_plan plan = hilo_plan_make(m, m->entry, &law, peaks, &arena);
   const uint64_t limit = (uint64_t)((double)plan.peak * growth);
   const uint64_t *fixed = hilo_bitset_create(&arena, plan.l.n);
   const uint32_t n = hilo_windows_widen(&plan, &costs, fixed, limit);

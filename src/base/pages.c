@@ -118,6 +118,7 @@ void hilo_pages_release(void *p, size_t bytes) {
   pthread_mutex_lock(&pages.mutex);
   if (pages.n_kept == MAX_KEPT) unmap_oldest();
   pages.kept[pages.n_kept++] = (run){p, n};
+  (void)madvise(p, n, MADV_FREE); /* the kernel may take them where memory is short */
   pages.bytes.used -= n;
   pages.bytes.kept += n;
   pthread_mutex_unlock(&pages.mutex);

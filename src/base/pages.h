@@ -5,7 +5,8 @@
  *
  * What is given back is kept for the next one of about its size, since the kernel clears every page
  * that it hands out, which costs as much as what most steps do to it. Kept and used pages together
- * are never more than were in use at once at some time. From any thread. */
+ * are never more than were in use at once at some time, and where the system is short of memory it
+ * takes those kept. From any thread. */
 #ifndef HILO_BASE_PAGES_H
 #define HILO_BASE_PAGES_H
 

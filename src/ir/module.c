@@ -174,6 +174,11 @@ bool hilo_module_has_op(const hilo_module *m, hilo_op op) {
   return any;
 }
 
+bool hilo_module_is_one_block(const hilo_module *m) {
+  return !hilo_module_has_op(m, HILO_OP_WHILE) && !hilo_module_has_op(m, HILO_OP_CALL) &&
+         !hilo_module_has_op(m, HILO_OP_CONDITIONAL);
+}
+
 unsigned hilo_module_traits(const hilo_module *m) {
   const uint16_t *ops = m->inst.op;
   unsigned all = 0;

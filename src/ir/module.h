@@ -428,6 +428,11 @@ void hilo_comps_visit(const hilo_module *m, hilo_arena *scratch, hilo_comp c, ui
  * passes over one column, for what would walk everything to find nothing. */
 bool hilo_module_has_op(const hilo_module *m, hilo_op op);
 unsigned hilo_module_traits(const hilo_module *m);
+/* Loops, calls and conditionals run what they call as blocks, like the entry; is there none? */
+static inline bool hilo_op_runs_blocks(hilo_op op) {
+  return op == HILO_OP_WHILE || op == HILO_OP_CALL || op == HILO_OP_CONDITIONAL;
+}
+bool hilo_module_is_one_block(const hilo_module *m);
 
 /* ---- names ---- */
 hilo_str hilo_string_of(const hilo_module *m, hilo_string s);

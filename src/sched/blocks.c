@@ -2,16 +2,7 @@
 
 #include "base/vec.h"
 
-static bool runs_blocks(hilo_op op) {
-  return op == HILO_OP_WHILE || op == HILO_OP_CALL || op == HILO_OP_CONDITIONAL;
-}
-
 /* Most modules are one block, fusions apart. */
-static bool is_one_block(const hilo_module *m) {
-  return !hilo_module_has_op(m, HILO_OP_WHILE) && !hilo_module_has_op(m, HILO_OP_CALL) &&
-         !hilo_module_has_op(m, HILO_OP_CONDITIONAL);
-}
-
 static hilo_comp_list entry_alone(const hilo_module *m, hilo_arena *arena) {
   hilo_comp_list out = {.v = HILO_NEW(arena, hilo_comp)};
   if (m->entry.ix) out.v[out.n++] = m->entry;
@@ -20,14 +11,14 @@ static hilo_comp_list entry_alone(const hilo_module *m, hilo_arena *arena) {
 }
 
 hilo_comp_list hilo_blocks_make(const hilo_module *m, hilo_arena *arena) {
-  if (is_one_block(m)) return entry_alone(m, arena);
+  if (hilo_module_is_one_block(m)) return entry_alone(m, arena);
   hilo_comp_list all = hilo_module_comps_postorder(m, arena);
   uint64_t *is_block = hilo_bitset_create(arena, hilo_module_n_comps(m));
   if (m->entry.ix) hilo_bitset_set(is_block, hilo_comp_ix(m, m->entry));
   for (uint32_t k = all.n_reached; k-- > 0;) {
     if (!hilo_bitset_get(is_block, hilo_comp_ix(m, all.v[k]))) continue;
     HILO_FOR_EACH_INST(m, all.v[k], i) {
-      if (!runs_blocks(hilo_inst_op(m, i))) continue;
+      if (!hilo_op_runs_blocks(hilo_inst_op(m, i))) continue;
       for (uint32_t c = 0; c < hilo_inst_n_called(m, i); c++)
         hilo_bitset_set(is_block, hilo_comp_ix(m, hilo_inst_called(m, i, c)));
     }

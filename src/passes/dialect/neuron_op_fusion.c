@@ -67,6 +67,7 @@ static void fuse(hilo_module *m, hilo_inst i, hilo_clusters *clusters) {
 static void fuse_precise(hilo_module *m, hilo_pass_ctx *ctx, hilo_clusters *clusters,
                          bool *changed) {
   hilo_vec(hilo_inst) found = {0};
+  if (!hilo_module_has_op(m, HILO_OP_EXPM1) && !hilo_module_has_op(m, HILO_OP_LOG1P)) return;
   HILO_FOR_EACH_COMP(m, c) {
     if (hilo_comp_get(m, c)->flags & HILO_COMP_FUSION) continue;
     HILO_FOR_EACH_INST(m, c, i) {
@@ -86,7 +87,7 @@ static void fuse_precise(hilo_module *m, hilo_pass_ctx *ctx, hilo_clusters *clus
   HILO_VEC_FREE(ctx->scratch, &found);
 }
 
-/* ---- sub-passes ---- */
+/* ---- sub-passes: each only where there is what it begins with ---- */
 
 typedef struct {
   hilo_module *m;
@@ -96,18 +97,15 @@ typedef struct {
   bool changed;
 } fuser;
 
-static bool runs_blocks(hilo_op op) {
-  return op == HILO_OP_WHILE || op == HILO_OP_CONDITIONAL || op == HILO_OP_CALL;
-}
-
 static void find_blocks(fuser *p) {
   const hilo_module *m = p->m;
   uint64_t *is_block = hilo_bitset_create(p->ctx->scratch, hilo_module_n_comps(m));
   hilo_bitset_set(is_block, hilo_comp_ix(m, m->entry));
   HILO_PUSH(p->ctx->scratch, &p->blocks, m->entry);
+  if (hilo_module_is_one_block(m)) return;
   for (uint32_t k = 0; k < p->blocks.n; k++) {
     HILO_FOR_EACH_INST(m, p->blocks.v[k], i) {
-      if (!runs_blocks(hilo_inst_op(m, i))) continue;
+      if (!hilo_op_runs_blocks(hilo_inst_op(m, i))) continue;
       for (uint32_t c = 0; c < hilo_inst_n_called(m, i); c++) {
         const hilo_comp body = hilo_inst_called(m, i, c);
         if (hilo_bitset_insert(is_block, hilo_comp_ix(m, body)))
@@ -133,6 +131,7 @@ static void build(fuser *p, const hilo_op_fusion *f) {
 
 static void fuse_sub_exp(fuser *p) {
   hilo_module *m = p->m;
+  if (!hilo_module_has_op(m, HILO_OP_LOG) || !hilo_module_has_op(m, HILO_OP_MAXIMUM)) return;
   hilo_op_fusion f = hilo_op_fusion_make(m, p->ctx->scratch);
   for (uint32_t b = 0; b < p->blocks.n; b++) HILO_FOR_EACH_INST(m, p->blocks.v[b], i) {
       if (hilo_inst_is(m, i, HILO_OP_ADD)) hilo_find_sub_exp(&f, i);
@@ -142,6 +141,7 @@ static void fuse_sub_exp(fuser *p) {
 
 static void reassociate(fuser *p) {
   hilo_module *m = p->m;
+  if (!hilo_module_has_op(m, HILO_OP_LOGISTIC)) return;
   hilo_op_fusion f = hilo_op_fusion_make(m, p->ctx->scratch);
   hilo_vec(hilo_inst) anchors = {0};
   for (uint32_t b = 0; b < p->blocks.n; b++) HILO_FOR_EACH_INST(m, p->blocks.v[b], i) {
@@ -154,6 +154,7 @@ static void reassociate(fuser *p) {
 
 static void fuse_patterns(fuser *p) {
   hilo_module *m = p->m;
+  if (!hilo_module_has_op(m, HILO_OP_LOGISTIC) && !hilo_module_has_op(m, HILO_OP_REDUCE)) return;
   reassociate(p);
   hilo_op_fusion f = hilo_op_fusion_make(m, p->ctx->scratch);
   for (uint32_t b = 0; b < p->blocks.n; b++) HILO_FOR_EACH_INST(m, p->blocks.v[b], i) {
@@ -165,6 +166,7 @@ static void fuse_patterns(fuser *p) {
 
 static void fuse_elementwise(fuser *p) {
   hilo_module *m = p->m;
+  if (!hilo_module_has_op(m, HILO_OP_REDUCE) && !hilo_module_has_op(m, HILO_OP_CONCATENATE)) return;
   hilo_op_fusion f = hilo_op_fusion_make(m, p->ctx->scratch);
   hilo_grower *grower = hilo_grower_make(&f);
   for (uint32_t b = 0; b < p->blocks.n; b++) HILO_FOR_EACH_INST(m, p->blocks.v[b], i) {

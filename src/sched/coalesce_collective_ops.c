@@ -170,7 +170,7 @@ static bool keeps_overlap(const coalescer *c, const hilo_bucket *b, const uint64
   uint32_t hi = UINT32_MAX;
   for (uint32_t k = 0; k < b->n; k++) {
     const hilo_candidate *its = b->members[k];
-    const uint64_t own = c->costs.link_ps[hilo_ix(c->m, its->inst)];
+    const uint64_t own = hilo_link_ps(c->costs.ps[hilo_ix(c->m, its->inst)]);
     const uint32_t reader = first_busy(c, its->l, insts, n);
     before += covered(engine, its->place, reader, own);
     link += own < UINT64_MAX / 512 ? own : UINT64_MAX / 512; /* no more than 256 are summed */
@@ -186,7 +186,7 @@ static void drop_exposing(const coalescer *c, hilo_buckets *buckets, const hilo_
   uint32_t kept = 0;
   engine[0] = 0;
   for (uint32_t k = 0; k < n; k++)
-    engine[k + 1] = hilo_plus_u64(engine[k], c->costs.engine_ps[hilo_ix(c->m, insts[k])]);
+    engine[k + 1] = hilo_plus_u64(engine[k], hilo_engine_ps(c->costs.ps[hilo_ix(c->m, insts[k])]));
   for (uint32_t k = 0; k < buckets->n; k++)
     if (keeps_overlap(c, &buckets->v[k], engine, insts, n)) buckets->v[kept++] = buckets->v[k];
   buckets->n = kept;
@@ -283,7 +283,7 @@ static void coalesce(coalescer *c, hilo_comp comp, hilo_arena *arena) {
   hilo_buckets buckets =
       hilo_buckets_make(&motion, c->place, c->kinds, c->ctx->options->coalesce_caps, arena);
   c->ctx->n_matched += buckets.n_candidates;
-  if (buckets.n && c->costs.link_ps) drop_exposing(c, &buckets, insts, n, arena);
+  if (buckets.n && c->costs.ps) drop_exposing(c, &buckets, insts, n, arena);
   if (buckets.n) buckets = keep_budget(c, comp, buckets, arena);
   if (!buckets.n) return;
   if (c->ctx->options->coalesce_adjacent)

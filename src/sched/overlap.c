@@ -28,8 +28,8 @@ typedef struct hilo_overlap_model {
   comp_cost *of_comp;
   uint64_t *ready;   /* by instruction */
   uint32_t *due;     /* by instruction: the collective that it waits for; 0: none */
-  uint64_t *exposed; /* by instruction */
-  uint64_t *engine_ps, *link_ps;
+  uint64_t *exposed; /* by instruction; NULL: nobody asks */
+  uint64_t *ps;      /* by instruction, as hilo_overlap_costs has it */
   hilo_arena *arena;
 } model;
 
@@ -212,16 +212,18 @@ static uint64_t ready_for(const model *k, hilo_inst i, uint32_t *due) {
 static void wait_for(model *k, clocks *c, uint64_t ready, uint32_t due) {
   if (ready <= c->engine) return;
   c->cost.sum.exposed_ps = hilo_plus_u64(c->cost.sum.exposed_ps, ready - c->engine);
-  k->exposed[due] = hilo_plus_u64(k->exposed[due], ready - c->engine);
+  if (k->exposed) k->exposed[due] = hilo_plus_u64(k->exposed[due], ready - c->engine);
   c->engine = ready;
 }
+
+static uint64_t at_most(uint64_t ps) { return ps < HILO_OF_LINK ? ps : HILO_OF_LINK - 1; }
 
 static void run_inst(model *k, clocks *c, hilo_inst i) {
   const uint32_t ix = hilo_ix(k->m, i);
   const uint64_t ready = ready_for(k, i, &k->due[ix]);
   const hilo_overlap issued = issued_by(k, i);
-  k->link_ps[ix] = issued.link_ps;
-  k->engine_ps[ix] = k->exposed[ix] = 0;
+  k->ps[ix] = issued.link_ps ? at_most(issued.link_ps) | HILO_OF_LINK : 0;
+  if (k->exposed) k->exposed[ix] = 0;
   if (issued.n_collectives) {
     const uint64_t start = later(later(c->engine, c->link), ready);
     k->ready[ix] = c->link = hilo_plus_u64(start, issued.link_ps);
@@ -236,7 +238,7 @@ static void run_inst(model *k, clocks *c, hilo_inst i) {
   wait_for(k, c, ready, k->due[ix]);
   const comp_cost cost = cost_of(k, i);
   c->cost.sum = sum_of(c->cost.sum, &cost.sum, 1);
-  k->engine_ps[ix] = cost.total_ps;
+  k->ps[ix] = at_most(cost.total_ps);
   k->ready[ix] = c->engine = hilo_plus_u64(c->engine, cost.total_ps);
   k->due[ix] = 0;
 }
@@ -282,12 +284,10 @@ static void make_room(model *k) {
   } while (0)
   GROW(uint64_t, k->ready);
   GROW(uint32_t, k->due);
-  GROW(uint64_t, k->exposed);
-  GROW(uint64_t, k->engine_ps);
-  GROW(uint64_t, k->link_ps);
+  GROW(uint64_t, k->ps);
 #undef GROW
   k->n_insts = room;
-  k->ready[0] = k->exposed[0] = k->engine_ps[0] = k->link_ps[0] = k->due[0] = 0;
+  k->ready[0] = k->ps[0] = k->due[0] = 0;
 }
 
 hilo_overlap_model *hilo_overlap_model_make(const hilo_module *m, const hilo_device_rates *rates,
@@ -300,12 +300,14 @@ hilo_overlap_model *hilo_overlap_model_make(const hilo_module *m, const hilo_dev
 hilo_overlap_costs hilo_overlap_model_run(hilo_overlap_model *k, hilo_comp c) {
   make_room(k);
   k->of_comp[hilo_comp_ix(k->m, c)] = run_comp(k, c);
-  return (hilo_overlap_costs){k->engine_ps, k->link_ps};
+  return (hilo_overlap_costs){k->ps};
 }
 
-static model run_module(const hilo_module *m, const hilo_device_rates *rates, hilo_arena *arena) {
+static model run_module(const hilo_module *m, const hilo_device_rates *rates, bool wants_exposed,
+                        hilo_arena *arena) {
   model k = start(m, rates, arena);
   make_room(&k);
+  if (wants_exposed) k.exposed = HILO_NEW_ZEROED(arena, uint64_t, (size_t)m->n_inst_slots + 1);
   const hilo_comp_list order = hilo_module_comps_postorder(m, arena);
   for (uint32_t c = 0; c < order.n_reached; c++)
     k.of_comp[hilo_comp_ix(m, order.v[c])] = run_comp(&k, order.v[c]);
@@ -314,13 +316,13 @@ static model run_module(const hilo_module *m, const hilo_device_rates *rates, hi
 
 hilo_overlap_costs hilo_overlap_costs_make(const hilo_module *m, const hilo_device_rates *rates,
                                            hilo_arena *arena) {
-  const model k = run_module(m, rates, arena);
-  return (hilo_overlap_costs){k.engine_ps, k.link_ps};
+  const model k = run_module(m, rates, false, arena);
+  return (hilo_overlap_costs){k.ps};
 }
 
 hilo_overlap_report hilo_overlap_report_make(const hilo_module *m, const hilo_device_rates *rates,
                                              hilo_arena *arena) {
-  const model k = run_module(m, rates, arena);
+  const model k = run_module(m, rates, true, arena);
   hilo_overlap_report out = {0};
   if (!m->entry.ix) return out;
   out.all = k.of_comp[hilo_comp_ix(m, m->entry)].sum;

@@ -47,11 +47,16 @@ typedef struct {
 /* Of the module as it stands: linear in it, in `arena`. */
 hilo_overlap_report hilo_overlap_report_make(const hilo_module *m, const hilo_device_rates *rates,
                                              hilo_arena *arena);
-/* What each instruction takes of the engine, with what it calls, and of the link; by instruction.
- * Views and the like take neither. */
+/* What each instruction takes of the engine, with what it calls, or of the link; views and the like
+ * take neither. One word an instruction: with HILO_OF_LINK it is the link's. */
+#define HILO_OF_LINK ((uint64_t)1 << 63)
 typedef struct {
-  const uint64_t *engine_ps, *link_ps;
+  const uint64_t *ps; /* by instruction */
 } hilo_overlap_costs;
+static inline uint64_t hilo_engine_ps(uint64_t cost) { return cost & HILO_OF_LINK ? 0 : cost; }
+static inline uint64_t hilo_link_ps(uint64_t cost) {
+  return cost & HILO_OF_LINK ? cost & ~HILO_OF_LINK : 0;
+}
 hilo_overlap_costs hilo_overlap_costs_make(const hilo_module *m, const hilo_device_rates *rates,
                                            hilo_arena *arena);
 

@@ -36,7 +36,7 @@ typedef struct {
 
 typedef struct {
   hilo_plan *plan;
-  uint64_t *engine, *link; /* by place: what it takes of either, in picoseconds */
+  uint64_t *costs; /* by place, as hilo_overlap_costs has it */
   const uint64_t *fixed;
   uint64_t limit;
   hilo_arena *arena;
@@ -59,8 +59,10 @@ typedef struct {
 } widener;
 
 static hilo_inst at(const widener *w, uint32_t place) { return w->plan->l.insts[place]; }
-static uint64_t engine_of(const widener *w, uint32_t place) { return w->engine[place]; }
-static uint64_t link_of(const widener *w, uint32_t place) { return w->link[place]; }
+static uint64_t engine_of(const widener *w, uint32_t place) {
+  return hilo_engine_ps(w->costs[place]);
+}
+static uint64_t link_of(const widener *w, uint32_t place) { return hilo_link_ps(w->costs[place]); }
 static bool may_move(const widener *w, uint32_t place) {
   enum { NO = 1, YES };
   const hilo_inst i = at(w, place);
@@ -133,7 +135,7 @@ static void restart(widener *w) {
   const uint32_t n = w->plan->l.n;
   w->c.engine = w->c.link = w->c.exposed = 0;
   for (uint32_t k = 0; k < n; k++)
-    if (w->link[k]) w->wait[k] = 0;
+    if (link_of(w, k)) w->wait[k] = 0;
   memset(w->stamp, 0, n * sizeof(*w->stamp));
   w->epoch = 0;
 }
@@ -382,13 +384,8 @@ uint32_t hilo_windows_widen(hilo_plan *plan, const hilo_overlap_costs *costs, co
                             uint64_t limit) {
   const uint32_t n = plan->l.n;
   widener w = {.plan = plan, .fixed = fixed, .limit = limit, .arena = plan->arena};
-  w.engine = HILO_NEW_ARRAY(w.arena, uint64_t, (size_t)n + 1);
-  w.link = HILO_NEW_ARRAY(w.arena, uint64_t, (size_t)n + 1);
-  for (uint32_t k = 0; k < n; k++) {
-    const uint32_t ix = hilo_ix(plan->m, plan->l.insts[k]);
-    w.engine[k] = costs->engine_ps[ix];
-    w.link[k] = costs->link_ps[ix];
-  }
+  w.costs = HILO_NEW_ARRAY(w.arena, uint64_t, (size_t)n + 1);
+  for (uint32_t k = 0; k < n; k++) w.costs[k] = costs->ps[hilo_ix(plan->m, plan->l.insts[k])];
   w.c.ready = HILO_NEW_ZEROED(w.arena, uint64_t, (size_t)n + 1);
   w.c.due = HILO_NEW_ARRAY(w.arena, uint32_t, (size_t)n + 1);
   w.wait = HILO_NEW_ZEROED(w.arena, uint64_t, (size_t)n + 1);

@@ -2,6 +2,8 @@
 
 #include "sched/blocks.h"
 
+#include <stdlib.h>
+
 hilo_plan hilo_plan_begin(hilo_module *m, hilo_comp c, hilo_peaks *peaks, hilo_arena *arena) {
   hilo_plan plan = {.m = m, .comp = c, .arena = arena};
   plan.l = hilo_lifetimes_make(m, c, peaks, arena);
@@ -66,6 +68,37 @@ uint32_t hilo_plan_earliest(const hilo_plan *plan, hilo_inst i) {
   for (uint32_t e = 0; e < n; e++) out = earlier(plan, out, edges[e].after);
   return out;
 }
+
+/* ---- moves ---- */
+
+void hilo_plan_move(hilo_plan *plan, uint32_t place, uint32_t position) {
+  const hilo_plan_step step = {place, plan->position[place]};
+  HILO_PUSH(plan->arena, &plan->steps, step);
+  (void)hilo_live_move(plan->live, place, position);
+  plan->position[place] = position;
+}
+
+void hilo_plan_undo(hilo_plan *plan) {
+  while (plan->steps.n) {
+    const hilo_plan_step step = HILO_POP(&plan->steps);
+    (void)hilo_live_move(plan->live, step.place, step.old);
+    plan->position[step.place] = step.old;
+  }
+}
+
+bool hilo_plan_keep(hilo_plan *plan, uint64_t limit) {
+  const bool fits = hilo_live_peak(plan->live, NULL) <= limit;
+  if (!fits) hilo_plan_undo(plan);
+  plan->steps.n = 0;
+  return fits;
+}
+
+static int by_number(const void *a, const void *b) {
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+void hilo_plan_sort(uint32_t *places, uint32_t n) { qsort(places, n, sizeof(uint32_t), by_number); }
 
 /* ---- the new order ---- */
 

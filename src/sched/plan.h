@@ -9,9 +9,14 @@
 #ifndef HILO_SCHED_PLAN_H
 #define HILO_SCHED_PLAN_H
 
+#include "base/vec.h"
 #include "sched/motion.h"
 
 #define HILO_NO_PLACE UINT32_MAX
+
+typedef struct {
+  uint32_t place, old; /* where it stood */
+} hilo_plan_step;
 
 typedef struct {
   hilo_module *m;
@@ -22,6 +27,7 @@ typedef struct {
   hilo_live *live;    /* NULL: not asked for */
   uint64_t peak;      /* of the order given */
   uint32_t *position; /* by place; whoever changes it tells `live` as well */
+  hilo_vec(hilo_plan_step) steps; /* moves not kept yet */
 } hilo_plan;
 
 /* Of a block that stays as it is until the plan is applied. Linear, but for sorting order edges. */
@@ -45,6 +51,13 @@ static inline uint32_t hilo_plan_behind(uint32_t position) { return position | 1
 static inline uint32_t hilo_plan_before(uint32_t position) {
   return position & 1 || !position ? position : position - 1;
 }
+/* Of a plan with `live`: a move, which is kept or undone with those before it. `keep` undoes them
+ * if the peak is above `limit`; were they kept? */
+void hilo_plan_move(hilo_plan *plan, uint32_t place, uint32_t position);
+void hilo_plan_undo(hilo_plan *plan);
+bool hilo_plan_keep(hilo_plan *plan, uint64_t limit);
+/* Places, ascending. */
+void hilo_plan_sort(uint32_t *places, uint32_t n);
 /* The places in the order planned, in the plan's arena. O(n). */
 uint32_t *hilo_plan_order(const hilo_plan *plan);
 /* Put the block in the order planned, unless its peak would be above `limit`. Returns how many

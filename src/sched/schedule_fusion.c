@@ -14,7 +14,6 @@
  *
  * No move may raise the peak by more than a twentieth, or past the budget. O(collectives × window),
  * windows of at most 4096 instructions. */
-#include <stdlib.h>
 
 #include "base/vec.h"
 #include "rewrite/fusion_cluster.h"
@@ -31,10 +30,6 @@ typedef struct {
 } pair;
 
 typedef struct {
-  uint32_t place, old;
-} step;
-
-typedef struct {
   hilo_plan plan;
   hilo_pass_ctx *ctx;
   hilo_arena *arena;
@@ -42,7 +37,6 @@ typedef struct {
   uint32_t *stamp, epoch; /* by place */
   uint64_t *taken;        /* bit by place: has a partner */
   hilo_vec(uint32_t) collectives, closure;
-  hilo_vec(step) steps; /* of the move under way */
   hilo_vec(pair) pairs;
 } fuser;
 
@@ -122,49 +116,21 @@ static bool find_closure(fuser *f, uint32_t after, uint32_t place) {
 
 /* ---- moving ---- */
 
-static void undo(fuser *f) {
-  while (f->steps.n) {
-    const step s = HILO_POP(&f->steps);
-    (void)hilo_live_move(f->plan.live, s.place, s.old);
-    f->plan.position[s.place] = s.old;
-  }
-}
-
-static void move(fuser *f, uint32_t place, uint32_t gap) {
-  const step s = {place, f->plan.position[place]};
-  HILO_PUSH(f->arena, &f->steps, s);
-  (void)hilo_live_move(f->plan.live, place, gap);
-  f->plan.position[place] = gap;
-}
-
-/* Keep what was moved, if the peak allows it. */
-static bool keep(fuser *f) {
-  const bool fits = hilo_live_peak(f->plan.live, NULL) <= f->limit;
-  if (!fits) undo(f);
-  f->steps.n = 0;
-  return fits;
-}
-
-static int by_place(const void *a, const void *b) {
-  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* The instruction at `place`, and what it needs, behind the one at `after`. */
 static bool raise_behind(fuser *f, uint32_t after, uint32_t place) {
   if (!find_closure(f, after, place)) return false;
   const uint32_t gap = hilo_plan_behind(f->plan.position[after]);
-  qsort(f->closure.v, f->closure.n, sizeof(uint32_t), by_place);
+  hilo_plan_sort(f->closure.v, f->closure.n);
   for (uint32_t k = 0; k < f->closure.n; k++) {
     const uint32_t at = f->closure.v[k];
     const uint32_t last = hilo_plan_latest(&f->plan, f->plan.l.insts[at]);
     if (last != HILO_NO_PLACE && f->plan.position[last] > gap) {
-      undo(f);
+      hilo_plan_undo(&f->plan);
       return false;
     }
-    if (f->plan.position[at] > gap) move(f, at, gap);
+    if (f->plan.position[at] > gap) hilo_plan_move(&f->plan, at, gap);
   }
-  return keep(f);
+  return hilo_plan_keep(&f->plan, f->limit);
 }
 
 /* The instruction at `place` before the one at `before`. */
@@ -173,8 +139,8 @@ static bool sink_before(fuser *f, uint32_t place, uint32_t before) {
   const uint32_t user = hilo_plan_earliest(&f->plan, f->plan.l.insts[place]);
   if (user != HILO_NO_PLACE && f->plan.position[user] < gap) return false;
   if (f->plan.position[place] >= gap) return true;
-  move(f, place, gap);
-  return keep(f);
+  hilo_plan_move(&f->plan, place, gap);
+  return hilo_plan_keep(&f->plan, f->limit);
 }
 
 /* ---- pairs ---- */

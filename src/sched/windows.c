@@ -19,8 +19,6 @@
 #include "base/vec.h"
 #include "sched/problem.h"
 
-#include <stdlib.h>
-
 enum { MAX_WINDOW = 4096, MAX_CLOSURE = 100, NEVER = 1 << 30 };
 #define DONE UINT32_MAX /* has run */
 
@@ -29,10 +27,6 @@ typedef struct {
   uint64_t *ready; /* by place */
   uint32_t *due;   /* by place: the collective that it waits for */
 } clocks;
-
-typedef struct {
-  uint32_t place, old;
-} step;
 
 typedef struct {
   hilo_plan *plan;
@@ -48,7 +42,6 @@ typedef struct {
   uint32_t *stamp, epoch; /* by place: could run now, or is in the closure; or DONE */
   uint32_t first_gap;     /* behind the parameters that stand first */
   hilo_vec(uint32_t) closure;
-  hilo_vec(step) steps;        /* of the move under way */
   uint32_t n_moves, n_refused; /* that the peak refused */
   /* While windows are filled: */
   uint32_t *step_of;      /* by place: in the order */
@@ -149,41 +142,20 @@ static uint64_t exposed_as_planned(widener *w) {
 
 /* ---- moving ---- */
 
-static void undo(widener *w) {
-  while (w->steps.n) {
-    const step s = HILO_POP(&w->steps);
-    (void)hilo_live_move(w->plan->live, s.place, s.old);
-    w->plan->position[s.place] = s.old;
-  }
-}
-
-static void move(widener *w, uint32_t place, uint32_t gap) {
-  const step s = {place, w->plan->position[place]};
-  HILO_PUSH(w->arena, &w->steps, s);
-  (void)hilo_live_move(w->plan->live, place, gap);
-  w->plan->position[place] = gap;
-}
-
-static int by_place(const void *a, const void *b) {
-  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* All of the closure that stands behind it into a gap, if the peak allows it. */
 static bool move_closure(widener *w, uint32_t gap) {
   hilo_plan *plan = w->plan;
   if (!plan->live) hilo_plan_add_live(plan);
   bool fits = hilo_live_may_raise(plan->live, w->closure.v, w->closure.n, gap, w->limit);
   if (fits) {
-    qsort(w->closure.v, w->closure.n, sizeof(uint32_t), by_place);
+    hilo_plan_sort(w->closure.v, w->closure.n);
     for (uint32_t k = 0; k < w->closure.n; k++)
-      if (plan->position[w->closure.v[k]] > gap) move(w, w->closure.v[k], gap);
-    fits = hilo_live_peak(plan->live, NULL) <= w->limit;
+      if (plan->position[w->closure.v[k]] > gap) hilo_plan_move(plan, w->closure.v[k], gap);
+    const uint32_t n_moves = plan->steps.n;
+    fits = hilo_plan_keep(plan, w->limit);
+    if (fits) w->n_moves += n_moves;
   }
-  if (!fits) undo(w);
   w->n_refused += !fits;
-  w->n_moves += w->steps.n;
-  w->steps.n = 0;
   return fits;
 }
 

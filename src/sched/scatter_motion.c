@@ -11,7 +11,6 @@
  *
  * One backward sweep over each block, so that the user has found its place before what it uses. The
  * last two readers of a buffer are looked up once and kept as things move: O((n + e) log n). */
-#include "base/vec.h"
 #include "sched/blocks.h"
 #include "sched/plan.h"
 #include "sched/steps.h"
@@ -33,7 +32,6 @@ typedef struct {
   last_readers *last; /* by buffer */
   change *changes;    /* made for the move under way */
   uint32_t n_changes;
-  hilo_vec(change) before_live; /* made while nobody had asked for live bytes */
 } sinker;
 
 static bool is_update(const hilo_module *m, hilo_inst i) {
@@ -83,13 +81,18 @@ static bool updates(const sinker *s, uint32_t reader, uint32_t buffer) {
 
 /* ---- what a move changes ---- */
 
+/* A broadcast that has moved is made later. */
+static void count_later(const sinker *s, uint32_t at) {
+  hilo_live_add(s->plan.live, hilo_live_at(at), s->plan.position[at] - 1,
+                -(int64_t)s->plan.l.bytes[at]);
+}
+
+/* Before the first update moves: what has moved until then are broadcasts. */
 static void need_live(sinker *s) {
   if (s->plan.live) return;
   hilo_plan_add_live(&s->plan);
-  for (uint32_t k = 0; k < s->before_live.n; k++) {
-    const change *c = &s->before_live.v[k];
-    hilo_live_add(s->plan.live, c->first, c->last, c->bytes);
-  }
+  for (uint32_t k = 0; k < s->plan.l.n; k++)
+    if (s->plan.position[k] != hilo_live_at(k)) count_later(s, k);
 }
 
 static void alter(sinker *s, uint32_t first, uint32_t last, int64_t bytes) {
@@ -183,12 +186,8 @@ static bool sink_broadcast(sinker *s, uint32_t update) {
   const uint32_t at = hilo_plan_place(&s->plan, o),
                  gap = hilo_plan_before(s->plan.position[update]);
   if (hilo_plan_earliest(&s->plan, o) != update || gap <= s->plan.position[at]) return false;
-  const change fewer = {s->plan.position[at], gap - 1, -(int64_t)s->plan.l.bytes[at]};
-  if (s->plan.live)
-    hilo_live_add(s->plan.live, fewer.first, fewer.last, fewer.bytes);
-  else
-    HILO_PUSH(s->plan.arena, &s->before_live, fewer);
   s->plan.position[at] = gap;
+  if (s->plan.live) count_later(s, at);
   return true;
 }
 

@@ -137,21 +137,21 @@ static const uint64_t *halved(const uint64_t *bytes, uint32_t n, int times, hilo
 }
 
 /* No sum of all that is made, held and needed may leave 62 bits; nobody who adds has to look. Sizes
- * that no machine has are halved until it is so. How often? */
-static int halve_sizes(hilo_problem *p, hilo_arena *arena) {
+ * that no machine has are halved until it is so. Were they? */
+static bool halve_sizes(hilo_problem *p, hilo_arena *arena) {
   const uint64_t *bytes = p->bytes, *held = p->held, *transient = p->transient;
   const uint64_t most = (UINT64_MAX >> 2) / (3 * ((uint64_t)p->n + 1));
   uint64_t all = 0;
   int times = 0;
   for (uint32_t k = 0, n = p->n; k < n; k++) all |= bytes[k] | held[k] | transient[k];
   while (all >> times > most) times++;
-  if (!times) return 0;
+  if (!times) return false;
   p->bytes = halved(bytes, p->n, times, arena);
   p->made = halved(p->made, p->n, times, arena);
   p->held = halved(held, p->n, times, arena);
   p->transient = halved(transient, p->n, times, arena);
   p->start >>= times;
-  return times;
+  return true;
 }
 
 hilo_problem hilo_problem_make(const hilo_lifetimes *l, const hilo_motion *motion,
